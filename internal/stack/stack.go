@@ -1,0 +1,78 @@
+// Package stack finds or starts the servers that a demo or a test needs:
+// Postgres, NATS, Redis, DynamoDB's stand-in. What it starts is real wherever
+// the machine has the real one, listens on this machine only, and is gone when
+// the process that asked for it is gone, however that ended.
+//
+// It must stay out of the production binaries: an in-process NATS server
+// brings flags and metrics of its own.
+package stack
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// Server is one server that runs for us.
+type Server struct {
+	URL  string
+	Kind string // what answers, for the log: "postgres 15", "redis-server", "miniredis"
+
+	stop func() error
+	once sync.Once
+	err  error
+}
+
+// Stop ends the server and removes what it kept for the run only. It may be
+// called more than once, by anybody.
+func (s *Server) Stop() error {
+	s.once.Do(func() { s.err = s.stop() })
+	return s.err
+}
+
+// errGaveUp is the answer of a poll whose deadline came first.
+var errGaveUp = errors.New("no answer in time")
+
+// poll asks until it is told yes, the server is dead, or the time is over.
+func poll(within time.Duration, dead <-chan struct{}, ask func() bool) error {
+	over := time.NewTimer(within)
+	defer over.Stop()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !ask() {
+		select {
+		case <-dead:
+			return errors.New("it ended at once")
+		case <-over.C:
+			return errGaveUp
+		case <-again.C:
+		}
+	}
+	return nil
+}
+
+// projectFile finds a path of the project from any folder inside it, "" if
+// there is none: tests run in their package's folder, the demo at the top.
+func projectFile(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	for {
+		if found := filepath.Join(dir, path); exists(found) {
+			return found
+		}
+		up := filepath.Dir(dir)
+		if up == dir || exists(filepath.Join(dir, "go.mod")) {
+			return ""
+		}
+		dir = up
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
