@@ -128,8 +128,7 @@ func (p *postgres) start(ctx context.Context) error {
 	if p.proc, err = spawn(cmd, syscall.SIGQUIT); err != nil {
 		return fmt.Errorf("postgres: %w", err)
 	}
-	err = poll(30*time.Second, p.proc.done, func() bool { return p.answers(ctx) || ctx.Err() != nil })
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err := poll(ctx, p.proc.done, p.answers); err != nil {
 		p.proc.end(syscall.SIGQUIT, 5*time.Second) //nolint:errcheck // the start's error is the one to tell
 		return fmt.Errorf("postgres did not start: %w: %s", err, tail(p.log()))
 	}

@@ -8,7 +8,9 @@
 package stack
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -32,21 +34,21 @@ func (s *Server) Stop() error {
 	return s.err
 }
 
-// errGaveUp is the answer of a poll whose deadline came first.
-var errGaveUp = errors.New("no answer in time")
+// patience is how long a server may take to answer for the first time.
+const patience = 30 * time.Second
 
 // poll asks until it is told yes, the server is dead, or the time is over.
-func poll(within time.Duration, dead <-chan struct{}, ask func() bool) error {
-	over := time.NewTimer(within)
-	defer over.Stop()
+func poll(ctx context.Context, dead <-chan struct{}, ask func(context.Context) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for !ask() {
+	for !ask(ctx) {
 		select {
 		case <-dead:
 			return errors.New("it ended at once")
-		case <-over.C:
-			return errGaveUp
+		case <-ctx.Done():
+			return fmt.Errorf("no answer: %w", ctx.Err())
 		case <-again.C:
 		}
 	}
