@@ -28,3 +28,12 @@ func Version() (int64, error) {
 	}
 	return v, nil
 }
+
+// audits are one query for each check: $1 is the event; it answers how many
+// rows it judged, how many broke the promise, and a few of these.
+//
+//go:embed audit/*.sql
+var audits embed.FS
+
+// Audits holds the audit's queries at its top, each named promise_what.sql.
+func Audits() (fs.FS, error) { return fs.Sub(audits, "audit") }

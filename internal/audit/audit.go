@@ -1,0 +1,174 @@
+// Package audit recomputes the promises from raw rows, from an export of the
+// line and from what witnesses were told. It imports nothing of the house, so
+// that it cannot share a mistake with what it checks.
+//
+// A check that counted nothing proved nothing: it fails like a broken promise.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Exit codes of an audit.
+const (
+	Clean    = 0
+	Broken   = 2 // a promise is broken, or a check counted nothing
+	Unusable = 3 // the audit itself could not be done
+)
+
+// Sources are what an audit reads. Line and Witness may be nil: the checks that
+// need them are then left out, and the report says so.
+type Sources struct {
+	DB      *pgx.Conn
+	Queries fs.FS // promise_what.sql, one check each
+	Event   string
+	Line    io.Reader // NDJSON of places, as the admin listener exports them
+	Witness io.Reader // NDJSON of answers, as the fans got them
+}
+
+// Check is one promise held against the facts.
+type Check struct {
+	Promise    string   `json:"promise"`
+	Name       string   `json:"name"`
+	Counted    int64    `json:"counted"`
+	Violations int64    `json:"violations"`
+	Examples   []string `json:"examples,omitempty"`
+}
+
+// Report is the audit of one event.
+type Report struct {
+	Event   string           `json:"event"`
+	Exit    int              `json:"exit"`
+	Checked map[string]int64 `json:"checked"` // facts judged, by promise
+	Missing []string         `json:"missing"` // sources that were not given
+	Checks  []Check          `json:"checks"`
+	Fault   string           `json:"fault,omitempty"`
+}
+
+// Promises that every audit must have counted something for.
+var required = [...]string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"}
+
+// Run audits one event in one snapshot of the database.
+func Run(ctx context.Context, s Sources) Report {
+	r := Report{Event: s.Event, Checked: map[string]int64{}, Missing: []string{}}
+	if err := r.run(ctx, s); err != nil {
+		r.Exit, r.Fault = Unusable, err.Error()
+		return r
+	}
+	r.judge()
+	return r
+}
+
+func (r *Report) run(ctx context.Context, s Sources) error {
+	tx, err := s.DB.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	defer tx.Rollback(ctx) //nolint:errcheck // read only
+	var known bool
+	if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM events WHERE id = $1)`, s.Event).Scan(&known); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if !known {
+		return fmt.Errorf("audit: there is no event %q", s.Event)
+	}
+	if err := r.rows(ctx, tx, s); err != nil {
+		return err
+	}
+	passes, err := readPasses(ctx, tx, s.Event)
+	if err != nil {
+		return err
+	}
+	rates, err := readRates(ctx, tx, s.Event)
+	if err != nil {
+		return err
+	}
+	r.add(pace(passes, rates)...)
+	places, err := r.line(s.Line, passes)
+	if err != nil {
+		return err
+	}
+	return r.witness(ctx, tx, s, passes, places)
+}
+
+// rows runs the checks that are queries.
+func (r *Report) rows(ctx context.Context, tx pgx.Tx, s Sources) error {
+	files, err := fs.Glob(s.Queries, "*.sql")
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("audit: no queries to run (%v)", err)
+	}
+	slices.Sort(files)
+	for _, file := range files {
+		query, err := fs.ReadFile(s.Queries, file)
+		if err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+		promise, name, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".sql"), "_")
+		if !ok {
+			return fmt.Errorf("audit: %s is not named promise_what.sql", file)
+		}
+		c := Check{Promise: strings.ToUpper(promise), Name: strings.ReplaceAll(name, "_", " ")}
+		if err := tx.QueryRow(ctx, string(query), s.Event).Scan(&c.Counted, &c.Violations, &c.Examples); err != nil {
+			return fmt.Errorf("audit: %s: %w", file, err)
+		}
+		r.add(c)
+	}
+	return nil
+}
+
+func (r *Report) add(checks ...Check) {
+	for _, c := range checks {
+		if c.Violations == 0 {
+			c.Examples = nil
+		}
+		r.Checks = append(r.Checks, c)
+		r.Checked[c.Promise] += c.Counted
+	}
+}
+
+func (r *Report) judge() {
+	r.Exit = Clean
+	for _, p := range required {
+		if _, ok := r.Checked[p]; !ok && len(r.Missing) > 0 {
+			continue // its source was not given, which Missing says
+		}
+		if r.Checked[p] == 0 {
+			r.add(Check{Promise: p, Name: "anything to judge", Violations: 1, Examples: []string{"counted nothing"}})
+		}
+	}
+	for _, c := range r.Checks {
+		if c.Violations > 0 {
+			r.Exit = Broken
+		}
+	}
+}
+
+// Fprint writes the report for people, a line a check.
+func (r Report) Fprint(w io.Writer) {
+	fmt.Fprintf(w, "audit of %s\n", r.Event)
+	for _, c := range r.Checks {
+		verdict := "ok"
+		if c.Violations > 0 {
+			verdict = fmt.Sprintf("BROKEN %d", c.Violations)
+		}
+		fmt.Fprintf(w, "  %-4s %-42s %8d  %s\n", c.Promise, c.Name, c.Counted, verdict)
+		for _, e := range c.Examples {
+			fmt.Fprintf(w, "         %s\n", e)
+		}
+	}
+	for _, m := range r.Missing {
+		fmt.Fprintf(w, "  not judged: %s\n", m)
+	}
+	if r.Fault != "" {
+		fmt.Fprintf(w, "  fault: %s\n", r.Fault)
+	}
+	fmt.Fprintf(w, "exit %d\n", r.Exit)
+}

@@ -1,0 +1,234 @@
+package audit_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/audit"
+	"waitroom/internal/pgtest"
+	schema "waitroom/sql"
+)
+
+// sale is a small one, whole and right: A paid, B expired, C bought what came
+// back, D still has it in the cart; E stood in line and went.
+const sale = `
+ALTER TABLE event_changes ALTER at SET DEFAULT '2026-01-01';
+INSERT INTO events (id, title, currency, opens_at, release_rate) VALUES ('e', 'E', 'EUR', '2026-01-01', 10);
+INSERT INTO price_tiers VALUES ('e', 't', 1000);
+INSERT INTO seats (event_id, pos, guid, kind, section, price_tier) SELECT 'e', i, 'S' || i, 'numbered', 'A', 't' FROM generate_series(0, 5) i;
+INSERT INTO buyers SELECT 'e', h, n, 4 FROM (VALUES ('A', 2), ('B', 0), ('C', 1), ('D', 1)) b(h, n);
+INSERT INTO passes SELECT 'e', 1, t, t - 1, h, 4, '2026-01-01 00:00:10'::timestamptz + t * interval '100 ms', now() + interval '1 hour'
+  FROM (VALUES (1, 'A'), (2, 'B'), (3, 'C'), (4, 'D')) p(t, h);
+INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by)
+  SELECT id::uuid, 'e', h, h, 1, t - 1, t, 'try-' || h, sha256(h::bytea), n, 1000 * n, 'EUR', now()
+  FROM (VALUES ('00000000-0000-0000-0000-00000000000a', 'A', 1, 2), ('00000000-0000-0000-0000-00000000000b', 'B', 2, 1), ('00000000-0000-0000-0000-00000000000d', 'D', 4, 1)) o(id, h, t, n);
+INSERT INTO order_lines SELECT o.id, s.id, 1000 FROM (VALUES ('A', 0), ('A', 1), ('B', 2), ('D', 3)) l(h, pos) JOIN orders o ON o.account = h JOIN seats s USING (pos);
+UPDATE seats s SET order_id = l.order_id, claimed_at = now() FROM order_lines l WHERE l.seat_id = s.id;
+INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
+  SELECT '10000000-0000-0000-0000-00000000000a', id, 'p', 'pi_a', 'captured', 2000, 'EUR', 2000, 'on_order', now() FROM orders WHERE account = 'A';
+UPDATE orders SET status = 'paid', payment_id = '10000000-0000-0000-0000-00000000000a', paid_at = now(), version = 2 WHERE account = 'A';
+UPDATE orders SET status = 'expired', ended_at = now(), version = 2 WHERE account = 'B';
+UPDATE seats SET order_id = NULL, claimed_at = NULL WHERE order_id = (SELECT id FROM orders WHERE account = 'B');
+INSERT INTO seat_returns SELECT l.seat_id, 'expired:' || o.id, 'e', o.id FROM orders o JOIN order_lines l ON l.order_id = o.id WHERE o.account = 'B';
+INSERT INTO notices (kind, event_id, subject, version, body) SELECT 'order.' || status, 'e', 'order:' || id, 2, '{}' FROM orders WHERE status <> 'pending';
+INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, refund_pending_minor, stands, captured_at)
+  SELECT '10000000-0000-0000-0000-00000000000b', id, 'p', 'pi_b', 'captured', 1000, 'EUR', 1000, 1000, 'to_refund', now() FROM orders WHERE account = 'B';
+INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request)
+  SELECT 'refund:' || order_id || ':' || id, order_id, id, 'late', 1000, 'EUR', 'x' FROM payments WHERE provider_payment_id = 'pi_b';
+INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by)
+  VALUES ('00000000-0000-0000-0000-00000000000c', 'e', 'C', 'C', 1, 2, 3, 'try-C', sha256('C'), 1, 1000, 'EUR', now());
+INSERT INTO order_lines SELECT '00000000-0000-0000-0000-00000000000c', id, 1000 FROM seats WHERE pos = 2;
+UPDATE seats SET order_id = '00000000-0000-0000-0000-00000000000c', claimed_at = now() WHERE pos = 2;
+`
+
+const line = `
+{"event":"e","epoch":1,"holder":"A","number":0,"state":"passed","take":1}
+{"event":"e","epoch":1,"holder":"B","number":1,"state":"passed","take":2}
+{"event":"e","epoch":1,"holder":"C","number":2,"state":"passed","take":3}
+{"event":"e","epoch":1,"holder":"D","number":3,"state":"passed","take":4}
+{"event":"e","epoch":1,"holder":"E","number":4,"state":"left"}
+`
+
+const told = `
+{"at":"2026-01-01T00:00:01Z","op":"join","event":"e","holder":"A","epoch":1,"number":0,"new":true}
+{"at":"2026-01-01T00:00:02Z","op":"join","event":"e","holder":"A","epoch":1,"number":0}
+{"at":"2026-01-01T00:00:03Z","op":"place","event":"e","holder":"A","epoch":1,"number":0,"ahead":3}
+{"at":"2026-01-01T00:00:04Z","op":"place","event":"e","holder":"A","epoch":1,"number":0,"ahead":2}
+{"at":"2026-01-01T00:00:05Z","op":"door","event":"e","holder":"A","epoch":1,"number":0}
+{"at":"2026-01-01T00:00:10.2Z","op":"pass","event":"e","holder":"A","epoch":1,"number":0,"take":1}
+{"at":"2026-01-01T00:00:11Z","op":"claim","event":"e","holder":"A","attempt":"try-A","outcome":"unknown"}
+{"at":"2026-01-01T00:00:12Z","op":"claim","event":"e","holder":"A","attempt":"try-A","outcome":"already","order":"00000000-0000-0000-0000-00000000000a","seats":["S1","S0"]}
+{"at":"2026-01-01T00:00:12Z","op":"claim","event":"e","holder":"D","attempt":"try-0","outcome":"seats_taken"}
+`
+
+// free takes the database's own guards away: what they would have stopped is
+// then for the audit to find.
+const free = `
+DO $$ DECLARE c record; BEGIN
+  FOR c IN SELECT conrelid::regclass AS t, conname FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND contype IN ('c', 'f') LOOP
+    EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', c.t, c.conname);
+  END LOOP;
+  FOR c IN SELECT conrelid::regclass AS t, conname FROM pg_constraint
+    WHERE connamespace = 'public'::regnamespace AND contype IN ('u', 'p') AND conrelid::regclass::text <> 'goose_db_version' LOOP
+    EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I CASCADE', c.t, c.conname);
+  END LOOP;
+END $$;
+DROP INDEX orders_one_pending, payments_one_pays;
+DROP TRIGGER append_only ON passes; DROP TRIGGER append_only ON seat_returns; DROP TRIGGER append_only ON seat_changes;
+`
+
+type facts struct{ sql, line, told string }
+
+func run(t *testing.T, f facts) audit.Report {
+	t.Helper()
+	ctx := t.Context()
+	db, err := pgx.Connect(ctx, pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // a test's connection
+	if _, err := db.Exec(ctx, sale); err != nil {
+		t.Fatalf("the sale: %v", err)
+	}
+	if f.sql != "" {
+		tag, err := db.Exec(ctx, free)
+		if err != nil {
+			t.Fatalf("taking the guards away: %v", err)
+		}
+		if tag, err = db.Exec(ctx, f.sql); err != nil {
+			t.Fatalf("%s: %v", f.sql, err)
+		}
+		if tag.RowsAffected() == 0 {
+			t.Fatalf("%s changed nothing: the fault was not applied", f.sql)
+		}
+	}
+	queries, err := schema.Audits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(s string) io.Reader {
+		if s == "" {
+			return nil
+		}
+		return strings.NewReader(s)
+	}
+	return audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e", Line: read(f.line), Witness: read(f.told)})
+}
+
+func TestARightSaleIsClean(t *testing.T) {
+	r := run(t, facts{line: line, told: told})
+	if r.Exit != audit.Clean {
+		var b strings.Builder
+		r.Fprint(&b)
+		t.Fatalf("exit %d, want 0\n%s", r.Exit, b.String())
+	}
+	for _, p := range []string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"} {
+		if r.Checked[p] == 0 {
+			t.Errorf("%s counted nothing", p)
+		}
+	}
+}
+
+// TestEachBrokenPromiseIsFound breaks one fact at a time, with the database's
+// guards out of the way, and wants the promise named.
+func TestEachBrokenPromiseIsFound(t *testing.T) {
+	order := func(h string) string { return fmt.Sprintf("(SELECT id FROM orders WHERE account = '%s')", h) }
+	cases := []struct {
+		name, promise string
+		facts
+	}{
+		{"a seat in two orders", "P1", facts{sql: `INSERT INTO order_lines SELECT ` + order("D") + `, id, 1000 FROM seats WHERE pos = 0`}},
+		{"a seat handed over while held", "P1", facts{sql: `UPDATE seats SET order_id = ` + order("D") + ` WHERE pos = 0`}},
+		{"a change that nobody wrote down", "P1", facts{sql: `DELETE FROM seat_changes WHERE to_order IS NULL`}},
+		{"half an order", "P2", facts{sql: `DELETE FROM order_lines WHERE seat_id = (SELECT id FROM seats WHERE pos = 1)`}},
+		{"an amount that its lines do not add up to", "P2", facts{sql: `UPDATE orders SET amount_minor = 1 WHERE account = 'D'`}},
+		{"paid and a seat lost", "P3", facts{sql: `UPDATE seats SET order_id = NULL WHERE pos = 1`}},
+		{"paid with too little", "P3", facts{sql: `UPDATE payments SET captured_minor = 1999 WHERE provider_payment_id = 'pi_a'`}},
+		{"paid by another's payment", "P3", facts{sql: `UPDATE payments SET order_id = ` + order("D") + ` WHERE provider_payment_id = 'pi_a'`}},
+		{"paid after it had expired", "P4", facts{sql: `UPDATE orders SET status = 'paid' WHERE account = 'B'`}},
+		{"a seat on an ended order", "P4", facts{sql: `UPDATE seats SET order_id = ` + order("B") + ` WHERE pos = 4`}},
+		{"a seat that is gone", "P6", facts{sql: `DELETE FROM seats WHERE pos = 4`}},
+		{"a seat on no order that exists", "P6", facts{sql: `UPDATE seats SET order_id = gen_random_uuid() WHERE pos = 4`}},
+		{"an end that returned nothing", "P6", facts{sql: `DELETE FROM seat_returns`}},
+		{"a buyer's count that is off", "P6", facts{sql: `UPDATE buyers SET held = 3 WHERE account = 'C'`}},
+		{"two takes at once", "P8", facts{sql: `UPDATE passes SET taken_at = '2026-01-01 00:00:10.1'`}},
+		{"let in before the opening", "P8", facts{sql: `UPDATE passes SET taken_at = taken_at - interval '1 day' WHERE take = 1`}},
+		{"a place with two passes", "P9", facts{sql: `UPDATE passes SET place = 0 WHERE take = 4`}},
+		{"more than the quota", "P9", facts{sql: `UPDATE passes SET quota = 1 WHERE take = 1`}},
+		{"an order by no pass", "P9", facts{sql: `DELETE FROM passes WHERE take = 4`}},
+		{"an order by another's pass", "P9", facts{sql: `UPDATE orders SET holder = 'X' WHERE account = 'D'`}},
+		{"an attempt with two orders", "P13", facts{sql: `UPDATE orders SET account = 'D', attempt = 'try-D' WHERE account = 'C'`}},
+		{"an end told twice", "P13", facts{sql: `INSERT INTO notices (kind, event_id, subject, version, body) SELECT kind, event_id, subject, 3, '{}' FROM notices WHERE kind = 'order.paid'`}},
+		{"an end that was never told", "P13", facts{sql: `DELETE FROM notices WHERE kind = 'order.expired'`}},
+		{"late money kept", "P13", facts{sql: `DELETE FROM refund_operations`}},
+		{"a number of two holders", "P7", facts{line: line + `{"event":"e","epoch":1,"holder":"F","number":2,"state":"waiting"}`}},
+		{"a holder with two places", "P9", facts{line: line + `{"event":"e","epoch":1,"holder":"E","number":9,"state":"waiting"}`}},
+		{"a pass by another credit", "P9", facts{line: strings.Replace(line, `"take":4`, `"take":7`, 1)}},
+		{"a place that grew", "P7", facts{told: strings.Replace(told, `"number":0}`, `"number":7}`, 1)}},
+		{"a place that moved back", "P7", facts{told: strings.Replace(told, `"ahead":2`, `"ahead":5`, 1)}},
+		{"passed over at the door", "P7", facts{told: doorAt("00:00:04", 0) + doorAt("00:00:07", 0) + doorAt("00:00:09.5", 0) + doorAt("00:00:10.5", 0)}},
+		{"a claim that is not so", "P2", facts{told: strings.Replace(told, `"S1","S0"`, `"S1","S5"`, 1)}},
+		{"refused, and yet an order", "P2", facts{told: strings.Replace(told, `"try-0"`, `"try-D"`, 1)}},
+		{"a pass that nobody wrote down", "P9", facts{told: strings.Replace(told, `"take":1`, `"take":9`, 1)}},
+		{"one attempt, two answers", "P13", facts{told: told + `{"at":"2026-01-01T00:00:13Z","op":"claim","event":"e","holder":"A","attempt":"try-A","outcome":"already","order":"x","seats":[]}`}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.line == "" {
+				c.line = line
+			}
+			if c.told == "" {
+				c.told = told
+			}
+			r := run(t, c.facts)
+			if r.Exit != audit.Broken {
+				t.Errorf("exit %d, want %d (%s)", r.Exit, audit.Broken, r.Fault)
+			}
+			for _, k := range r.Checks {
+				if k.Promise == c.promise && k.Violations > 0 {
+					return
+				}
+			}
+			var b strings.Builder
+			r.Fprint(&b)
+			t.Errorf("%s is not among what was found:\n%s", c.promise, b.String())
+		})
+	}
+}
+
+func doorAt(clock string, number int) string {
+	return fmt.Sprintf("{\"at\":\"2026-01-01T%sZ\",\"op\":\"door\",\"event\":\"e\",\"holder\":\"A\",\"epoch\":1,\"number\":%d}\n", clock, number)
+}
+
+func TestAnAuditThatCountsNothingFails(t *testing.T) {
+	ctx := t.Context()
+	db, err := pgx.Connect(ctx, pgtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // a test's connection
+	queries, err := schema.Audits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e"}); r.Exit != audit.Unusable {
+		t.Errorf("no such event: exit %d, want %d", r.Exit, audit.Unusable)
+	}
+	if _, err := db.Exec(ctx, `INSERT INTO events (id, title, currency, opens_at, release_rate) VALUES ('e', 'E', 'EUR', $1, 10)`, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e"}); r.Exit != audit.Broken {
+		t.Errorf("nothing sold: exit %d, want %d", r.Exit, audit.Broken)
+	}
+	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e", Line: strings.NewReader("{")}); r.Exit != audit.Unusable {
+		t.Errorf("an export that cannot be read: exit %d, want %d", r.Exit, audit.Unusable)
+	}
+}

@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+func sortTimes(ts []time.Time) { slices.SortFunc(ts, time.Time.Compare) }
+
+// place is a line of the line's export.
+type place struct {
+	Event  string `json:"event"`
+	Epoch  int64  `json:"epoch"`
+	Holder string `json:"holder"`
+	Number int64  `json:"number"`
+	State  string `json:"state"`
+	Take   int64  `json:"take"`
+}
+
+// eachLine decodes NDJSON. A line that is not what it should be is a fault: a
+// log that cannot be read proves nothing.
+func eachLine[T any](r io.Reader, what string, each func(T)) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	dec := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		var v T
+		err := dec.Decode(&v)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("audit: %s, entry %d: %w", what, n, err)
+		}
+		each(v)
+	}
+}
+
+// line judges the line's own rows: a number is one holder's, a holder has one
+// place, and who passed did so by the credit that the pass names.
+func (r *Report) line(in io.Reader, passes []pass) (map[string]place, error) {
+	if in == nil {
+		r.Missing = append(r.Missing, "the line's export (one holder one place, P7 and P9)")
+		return nil, nil
+	}
+	holders := map[string]place{}
+	numbers := map[int64]string{}
+	unique := Check{Promise: "P7", Name: "a number is one holder's"}
+	one := Check{Promise: "P9", Name: "a holder has one place"}
+	err := eachLine(in, "line export", func(p place) {
+		unique.Counted++
+		one.Counted++
+		if other, ok := numbers[p.Number]; ok && other != p.Holder {
+			unique.fail("number %d is held by %.8s and %.8s", p.Number, other, p.Holder)
+		}
+		if other, ok := holders[p.Holder]; ok {
+			one.fail("holder %.8s has the places %d and %d", p.Holder, other.Number, p.Number)
+		}
+		numbers[p.Number], holders[p.Holder] = p.Holder, p
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.add(unique, one, passedByTake(holders, passes))
+	return holders, nil
+}
+
+// passedByTake holds the line's passes against those that were written down
+// before they were handed out. A credit may have gone unused, never twice.
+func passedByTake(holders map[string]place, passes []pass) Check {
+	c := Check{Promise: "P9", Name: "the line and the passes agree"}
+	for _, p := range passes {
+		c.Counted++
+		at, ok := holders[p.holder]
+		switch {
+		case !ok:
+			c.fail("take %d is of holder %.8s, who has no place", p.take, p.holder)
+		case at.Epoch == p.epoch && at.Number == p.place && at.Take != p.take:
+			c.fail("place %d passed by take %d, its pass says %d", p.place, at.Take, p.take)
+		case at.Epoch == p.epoch && at.Number < p.place:
+			c.fail("holder %.8s went from place %d to %d", p.holder, p.place, at.Number)
+		}
+	}
+	return c
+}
+
+func (c *Check) fail(format string, args ...any) {
+	c.Violations++
+	if len(c.Examples) < 5 {
+		c.Examples = append(c.Examples, fmt.Sprintf(format, args...))
+	}
+}
