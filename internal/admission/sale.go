@@ -1,0 +1,66 @@
+package admission
+
+import (
+	"math"
+	"time"
+)
+
+// Sale is what the organiser set, as far as the line needs it.
+type Sale struct {
+	Event string
+	Epoch int64
+	Title string
+
+	Control  Control
+	OpensAt  time.Time
+	ClosesAt time.Time // zero: never by itself
+
+	Rate       float64 // people a second; 0 was never set, and is closed
+	OrderLimit int64   // tickets an order may have
+	PassQuota  int64   // tickets a pass may buy
+	PassLife   time.Duration
+	CallWindow time.Duration
+	LineCap    int64
+
+	// Where learning starts; 0 takes the defaults: see priors.
+	SharePrior   float64 // of those let in, who want to buy
+	TicketsPrior float64 // tickets each of these wants
+	// Slack lets in more people than the stock would do for, by so many
+	// standard deviations of what they buy: 0 strict, 1 a quick end.
+	Slack float64
+
+	// ReadAt is when these settings were last known to be in force. Older than
+	// settingsFresh, they are no settings.
+	ReadAt time.Time
+}
+
+// Control is what the organiser wants of the sale.
+type Control string
+
+const (
+	Run   Control = "run"
+	Pause Control = "paused"
+	Close Control = "closed"
+)
+
+// fastest is the highest rate that is taken for meant.
+const fastest = 10_000
+
+// paced says whether the rate lets anybody in. What was never set, or makes no
+// sense (NaN, infinite, negative), is closed and not unlimited (P10).
+func (s Sale) paced() bool { return s.Rate > 0 && s.Rate <= fastest && !math.IsNaN(s.Rate) }
+
+// Stock is a recount of the event's seats.
+type Stock struct {
+	Free, Pending, Sold, HeldBack int64
+
+	// Due is the seats of pending orders whose pay_by is within Release.Theta.
+	Due int64
+	// Of orders that ended lately: how many expired, and how many were paid
+	// within the last Theta of their time.
+	Expired, PaidLate int64
+
+	// At is when the recount was asked for, on the holder's clock: never later
+	// than what it saw, so that no claim is missed between.
+	At time.Time
+}

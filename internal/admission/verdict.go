@@ -1,0 +1,122 @@
+package admission
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// View is where a place stands, as its holder sees it.
+type View string
+
+const (
+	ViewWaiting View = "waiting"
+	ViewCalled  View = "called" // its turn: it may ask for its pass
+	ViewPassed  View = "passed" // it has a pass
+	ViewOver    View = "over"   // its pass ran out
+	ViewLeft    View = "left"
+)
+
+// View says where the place stands when the front is there.
+func (p Place) View(front int64, now time.Time) View {
+	switch {
+	case p.State == Left:
+		return ViewLeft
+	case p.State == Passed && now.Before(p.PassUntil):
+		return ViewPassed
+	case p.State == Passed:
+		return ViewOver
+	case p.Number < front:
+		return ViewCalled
+	}
+	return ViewWaiting
+}
+
+// Ahead is how many places are called before this one is.
+func Ahead(number, front int64) int64 { return max(0, number-front) }
+
+// ETA is when a place with so many ahead of it will be called: as likely
+// before p50 as after it, and nine times in ten before p90. False: nobody is
+// let in, so nobody can say.
+func (f Figures) ETA(ahead int64) (p50, p90 time.Duration, known bool) {
+	if f.Rate <= 0 || f.State != Open && f.State != Scheduled {
+		return 0, 0, false
+	}
+	n, turn := float64(ahead), f.Turn
+	people := n * turn
+	// How many of n come is a draw; turn itself is learnt from a sample.
+	sample := float64(f.Called) + turnWeight
+	spread := math.Sqrt(n*turn*(1-turn) + n*n*turn*(1-turn)/sample)
+	return seconds(people / f.Rate), seconds((people + z90*spread) / f.Rate), true
+}
+
+const z90 = 1.2816 // standard deviations from the median to the ninth decile
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// How often a page asks: a third of what it still has to wait, so that its
+// last guess is good and a long line costs little (R9).
+const (
+	PollMin    = 5 * time.Second
+	PollMax    = 60 * time.Second
+	PollShare  = 1.0 / 3
+	PollJitter = 0.15
+)
+
+// Poll is when a page with so many ahead asks next, before jitter.
+func (f Figures) Poll(ahead int64) time.Duration {
+	eta, _, known := f.ETA(ahead)
+	if !known {
+		return PollMax / 4 // soon enough to see it go on, seldom enough to bear
+	}
+	return min(max(time.Duration(float64(eta)*PollShare), PollMin), PollMax)
+}
+
+// Jitter spreads d by ± 15 %, so that a crowd that asked together does not ask
+// together again.
+func Jitter(d time.Duration, rng *rand.Rand) time.Duration {
+	return time.Duration(float64(d) * (1 + PollJitter*(2*rng.Float64()-1)))
+}
+
+// Verdict tells somebody in the line whether waiting is worth it.
+type Verdict string
+
+const (
+	Likely   Verdict = "likely"   // what is free does for those ahead
+	Possible Verdict = "possible" // it does if those who hold seats do not pay
+	Unlikely Verdict = "unlikely"
+)
+
+// Verdict weighs what the people ahead will want against what there is.
+func (f Figures) Verdict(ahead int64, s Stock) Verdict {
+	people := float64(f.Inside+f.AtDoor+f.Coming) + f.Turn*float64(ahead)
+	demand := f.Share * f.Tickets * people
+	switch {
+	case demand < float64(s.Free):
+		return Likely
+	case demand < float64(s.Free+s.Pending):
+		return Possible
+	}
+	return Unlikely
+}
+
+// Exceeds says plainly that the queue ahead wants more than there is.
+func (f Figures) Exceeds(ahead int64, s Stock) bool {
+	return float64(ahead)*f.Tickets > float64(s.Free+s.Pending) ||
+		f.Verdict(ahead, s) == Unlikely
+}
+
+// Steady is a verdict as one page shows it: it changes, either way, when two
+// documents after each other agree, so that it does not flicker.
+type Steady struct {
+	Shown, Last Verdict
+}
+
+// Next is the page's verdict after one more document.
+func (s Steady) Next(v Verdict) Steady {
+	if s.Shown == "" || v == s.Last {
+		s.Shown = v
+	}
+	s.Last = v
+	return s
+}
