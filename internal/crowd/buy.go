@@ -1,0 +1,195 @@
+package crowd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// order is what a claim's answer says was bought.
+type order struct {
+	ID     string
+	Status string
+	PayURL string    `json:"pay_url"`
+	PayBy  time.Time `json:"pay_by"`
+	Seats  []struct{ GUID string }
+}
+
+// shop looks, chooses and claims. Nil: left without an order; wanted says how
+// many seats were looked for all the same.
+func (f *fan) shop(ctx context.Context) (*order, int) {
+	if !wait(ctx, f.exponential(f.crowd.Think)) || !f.buys {
+		return nil, 0
+	}
+	for try := range 6 {
+		var seats availability
+		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/public/events/"+f.crowd.Event+"/availability", "", "", nil)
+		r.into(&seats)
+		w := f.crowd.hall.choose(f.rand, seats.Bitmap, f.seats)
+		if len(w.Seats)+w.Quantity > 0 {
+			key := fmt.Sprintf("%s-%d", f.holder[:16], try)
+			if o, done := f.claim(ctx, w, key); done {
+				return o, f.seats
+			}
+		}
+		if !wait(ctx, f.jitter(1200*time.Millisecond)) {
+			return nil, f.seats
+		}
+	}
+	f.crowd.Tally.FoundNothing.Add(1)
+	return nil, f.seats
+}
+
+// claim asks until the attempt has an answer: an outcome that is not known is
+// asked for again with the same key and the same bytes.
+func (f *fan) claim(ctx context.Context, w want, key string) (*order, bool) {
+	body, _ := json.Marshal(w)
+	if f.doubles {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { f.claimOnce(ctx, key, body) })
+	}
+	for ctx.Err() == nil {
+		o, r, known := f.claimOnce(ctx, key, body)
+		if o != nil {
+			f.crowd.Tally.Claimed.Add(1)
+			return o, true
+		}
+		if known {
+			return nil, f.refused(r)
+		}
+		wait(ctx, f.jitter(r.after(time.Second)))
+	}
+	return nil, true
+}
+
+// refused says whether that was the last of it.
+func (f *fan) refused(r reply) bool {
+	f.crowd.Tally.Refused.Add(1)
+	switch code := r.code(); code {
+	case "seats_taken", "sold_out":
+		return false
+	case "over_limit", "pass_invalid", "sale_closed":
+		return true
+	default:
+		f.crowd.oddly("claim: %s", code)
+		return true
+	}
+}
+
+func (f *fan) claimOnce(ctx context.Context, key string, body []byte) (o *order, r reply, known bool) {
+	r = f.crowd.call(ctx, "POST", f.url("/orders"), f.pass, key, body)
+	say := told{Op: "claim", Attempt: key}
+	var got struct{ Order order }
+	switch {
+	case (r.status == 201 || r.status == 200) && r.into(&got):
+		o, known = &got.Order, true
+		say.Outcome, say.Order, say.Status = "claimed", o.ID, o.Status
+		for _, s := range o.Seats {
+			say.Seats = append(say.Seats, s.GUID)
+		}
+	case r.status == 0, r.status == 202, r.code() == "claim_unknown":
+		f.crowd.Tally.Unknown.Add(1)
+		say.Outcome = "unknown"
+	case r.status >= 500 || r.status == 429:
+		f.crowd.Tally.Busy.Add(1)
+		return nil, r, false // not taken up at all: nothing to hold it to
+	default:
+		known = true
+		say.Outcome = r.code()
+	}
+	f.tell(r.at, say)
+	return o, r, known
+}
+
+// settle is what becomes of an order: paid, paid late, given back, forgotten.
+func (f *fan) settle(ctx context.Context, o *order) {
+	switch f.ends {
+	case neverPays:
+		f.crowd.Tally.NeverPaid.Add(1)
+		return
+	case cancels:
+		f.crowd.Tally.Cancelled.Add(1)
+		wait(ctx, f.exponential(f.crowd.Pay))
+		f.crowd.call(ctx, "POST", f.crowd.URL+"/v1/orders/"+o.ID+"/cancel", f.ticket, "cancel-"+o.ID, nil)
+		return
+	case paysLate:
+		checkout := f.checkout(ctx, o)
+		if wait(ctx, time.Until(o.PayBy)+f.crowd.Pay) && f.atProvider(ctx, checkout, "pay") {
+			f.crowd.Tally.PaidLate.Add(1)
+		}
+		return
+	}
+	wait(ctx, f.exponential(f.crowd.Pay))
+	checkout := f.checkout(ctx, o)
+	if f.rand.Float64() < 0.05 { // the first card does not work
+		f.atProvider(ctx, checkout, "decline")
+	}
+	if f.atProvider(ctx, checkout, "pay") {
+		f.crowd.Tally.Paid.Add(1)
+		f.watch(ctx, o)
+	}
+}
+
+// checkout opens the payment and says where to pay.
+func (f *fan) checkout(ctx context.Context, o *order) string {
+	var got struct {
+		Payment struct {
+			CheckoutURL string `json:"checkout_url"`
+		}
+	}
+	for ctx.Err() == nil {
+		r := f.crowd.call(ctx, "POST", o.PayURL, f.ticket, "pay-"+o.ID, nil)
+		if (r.status == 201 || r.status == 200) && r.into(&got) {
+			return got.Payment.CheckoutURL
+		}
+		if r.status != 0 && r.status < 500 && r.status != 429 {
+			if r.code() != "order_ended" {
+				f.crowd.oddly("payment: %s", r.code())
+			}
+			return ""
+		}
+		f.crowd.Tally.Busy.Add(1)
+		wait(ctx, f.jitter(r.after(time.Second)))
+	}
+	return ""
+}
+
+// atProvider presses a button on the provider's checkout page.
+func (f *fan) atProvider(ctx context.Context, checkout, button string) bool {
+	at, err := url.Parse(checkout)
+	if checkout == "" || err != nil {
+		return false
+	}
+	at.RawQuery = ""
+	req, err := http.NewRequestWithContext(ctx, "POST", strings.TrimSuffix(at.String(), "/")+"/"+button, nil)
+	if err != nil {
+		return false
+	}
+	res, err := f.crowd.client.Do(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close() //nolint:errcheck // nothing is read
+	return res.StatusCode < 400
+}
+
+// watch looks at the order until its payment has arrived, and for a while only.
+func (f *fan) watch(ctx context.Context, o *order) {
+	for range 10 {
+		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/orders/"+o.ID, f.ticket, "", nil)
+		var got struct{ Order order }
+		if r.status == 200 && r.into(&got) && got.Order.Status != "pending" {
+			f.tell(r.at, told{Op: "order", Order: o.ID, Status: got.Order.Status})
+			return
+		}
+		if !wait(ctx, f.jitter(time.Second)) {
+			return
+		}
+	}
+}

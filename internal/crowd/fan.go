@@ -1,0 +1,263 @@
+package crowd
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// fan is one person with one browser.
+type fan struct {
+	crowd  *Crowd
+	rand   *rand.Rand
+	secret string // possession: who has it has the place
+	holder string
+
+	arrive                        time.Duration
+	absent, leaves, reloads, buys bool
+	doubles                       bool
+	seats                         int
+	ends                          ending
+	ticket, pass                  string
+	number, epoch, let            int64
+}
+
+// status is what a page needs of the shared document.
+type status struct {
+	State     string `json:"state"`
+	Epoch     int64  `json:"epoch"`
+	Front     int64  `json:"front"`
+	EtaPer100 struct {
+		P50 float64 `json:"p50"`
+	} `json:"eta_s_per_100"`
+	Poll struct {
+		Min    float64 `json:"min_s"`
+		Max    float64 `json:"max_s"`
+		Share  float64 `json:"share_of_eta"`
+		Jitter float64 `json:"jitter"`
+	} `json:"poll"`
+	Seats struct {
+		Free    int64 `json:"free"`
+		Pending int64 `json:"pending"`
+	} `json:"seats"`
+}
+
+// live is a fan's whole evening.
+func (f *fan) live(ctx context.Context) {
+	if !wait(ctx, f.arrive) || !f.join(ctx) {
+		return
+	}
+	f.crowd.Tally.Waiting.Add(1)
+	joined := time.Now()
+	in := !f.absent && f.line(ctx)
+	f.crowd.Tally.Waiting.Add(-1)
+	if !in {
+		return
+	}
+	f.crowd.letIn(time.Since(joined))
+	f.inside(ctx)
+}
+
+func (c *Crowd) letIn(waited time.Duration) {
+	c.Tally.LetIn.Add(1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waits = append(c.waits, waited.Seconds())
+}
+
+func (f *fan) url(path string) string {
+	return f.crowd.URL + "/v1/events/" + f.crowd.Event + path
+}
+
+func (f *fan) tell(at time.Time, t told) {
+	t.At, t.Event, t.Holder = at, f.crowd.Event, f.holder
+	if t.Epoch == 0 {
+		t.Epoch = f.epoch
+	}
+	f.crowd.witness.write(t)
+}
+
+// join asks until there is a place. Some click twice: both answers must name
+// the same one.
+func (f *fan) join(ctx context.Context) bool {
+	if f.doubles {
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		wg.Go(func() { f.joinOnce(ctx, &fan{crowd: f.crowd, secret: f.secret, holder: f.holder}) })
+	}
+	for ctx.Err() == nil {
+		r, ok := f.joinOnce(ctx, f)
+		if ok {
+			f.crowd.Tally.Joined.Add(1)
+			return true
+		}
+		if r.status != 0 && r.status != 429 && r.status < 500 {
+			f.crowd.oddly("join: %s", r.code())
+			return false
+		}
+		f.crowd.Tally.Busy.Add(1)
+		wait(ctx, f.jitter(r.after(2*time.Second)))
+	}
+	return false
+}
+
+// joinOnce asks as who has f's secret, and keeps the answer in as.
+func (f *fan) joinOnce(ctx context.Context, as *fan) (reply, bool) {
+	r := f.crowd.call(ctx, "POST", f.url("/places"), f.secret, "", nil)
+	var got struct {
+		Place  struct{ Epoch, Number int64 }
+		Ticket string
+	}
+	if r.status != 201 && r.status != 200 || !r.into(&got) {
+		return r, false
+	}
+	as.ticket, as.number, as.epoch = got.Ticket, got.Place.Number, got.Place.Epoch
+	as.tell(r.at, told{Op: "join", Number: got.Place.Number, New: r.status == 201})
+	return r, true
+}
+
+func (f *fan) jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.85 + 0.3*f.rand.Float64()))
+}
+
+// line waits until the fan is let in: true with a pass in hand.
+func (f *fan) line(ctx context.Context) bool {
+	var doc status
+	for ctx.Err() == nil {
+		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/public/events/"+f.crowd.Event+"/status", "", "", nil)
+		if r.status != 200 || !r.into(&doc) {
+			f.crowd.Tally.Busy.Add(1)
+			wait(ctx, f.jitter(3*time.Second))
+			continue
+		}
+		if doc.State == "closed" {
+			return false
+		}
+		if f.number < doc.Front {
+			in, done := f.door(ctx)
+			if done {
+				return in
+			}
+			continue
+		}
+		if f.restless(ctx) {
+			return false
+		}
+		ahead := f.number - doc.Front
+		eta := float64(ahead) / 100 * doc.EtaPer100.P50
+		next := min(max(eta*doc.Poll.Share, doc.Poll.Min), doc.Poll.Max)
+		wait(ctx, f.jitter(time.Duration(next*float64(time.Second))))
+	}
+	return false
+}
+
+// restless is what people do while they wait: look at their own place, reload,
+// give up. True if they left.
+func (f *fan) restless(ctx context.Context) bool {
+	switch x := f.rand.Float64(); {
+	case f.leaves && x < 0.3:
+		r := f.crowd.call(ctx, "DELETE", f.url("/places/me"), f.ticket, "", nil)
+		if r.status == 200 {
+			f.crowd.Tally.Left.Add(1)
+			return true
+		}
+	case f.reloads && x < 0.5:
+		f.reloads = false
+		f.joinOnce(ctx, f)
+	case x < 0.1:
+		f.look(ctx)
+	}
+	return false
+}
+
+// look asks the server for the place, as a page without script does.
+func (f *fan) look(ctx context.Context) {
+	r := f.crowd.call(ctx, "GET", f.url("/places/me"), f.ticket, "", nil)
+	var got struct{ Number, Ahead int64 }
+	if r.status == 200 && r.into(&got) {
+		f.tell(r.at, told{Op: "place", Number: got.Number, Ahead: got.Ahead})
+	}
+}
+
+// door stands at the door until let in. done is false when the line has to be
+// waited in a while longer.
+func (f *fan) door(ctx context.Context) (in, done bool) {
+	f.crowd.Tally.AtDoor.Add(1)
+	defer f.crowd.Tally.AtDoor.Add(-1)
+	var twice sync.WaitGroup
+	defer twice.Wait()
+	for ctx.Err() == nil {
+		if f.doubles {
+			twice.Go(func() { f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil) })
+		}
+		r := f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil)
+		switch {
+		case r.status == 200:
+			return f.take(r), true
+		case r.status == 202:
+			var got struct {
+				State      string
+				SaleState  string  `json:"sale_state"`
+				RetryAfter float64 `json:"retry_after_s"`
+			}
+			r.into(&got)
+			if got.State == "waiting" {
+				return false, !wait(ctx, f.jitter(2*time.Second))
+			}
+			f.tell(r.at, told{Op: "door", Number: f.number})
+			wait(ctx, time.Duration(got.RetryAfter*float64(time.Second)))
+		case r.status == 410:
+			return false, true
+		default:
+			if r.status != 0 && r.status < 500 && r.status != 429 {
+				f.crowd.oddly("pass: %s", r.code())
+			}
+			f.crowd.Tally.Busy.Add(1)
+			wait(ctx, f.jitter(r.after(time.Second)))
+		}
+	}
+	return false, true
+}
+
+func (f *fan) take(r reply) bool {
+	var got struct {
+		Pass         string
+		Take, Number int64
+	}
+	if !r.into(&got) || got.Pass == "" {
+		f.crowd.oddly("pass: not readable")
+		return false
+	}
+	f.pass, f.let = got.Pass, got.Take
+	f.tell(r.at, told{Op: "pass", Number: got.Number, Take: got.Take})
+	return true
+}
+
+// inside is a fan with a pass: signs of life, a choice, an order or not.
+func (f *fan) inside(ctx context.Context) {
+	alive, gone := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for wait(alive, f.crowd.pulse()) {
+			f.crowd.call(alive, "POST", f.url("/passes/me/alive"), f.pass, "", nil)
+		}
+	})
+	order, wantedMore := f.shop(ctx)
+	gone()
+	wg.Wait()
+	if order == nil {
+		body, _ := json.Marshal(map[string]int{"wanted": wantedMore})
+		f.crowd.call(ctx, "DELETE", f.url("/passes/me"), f.pass, "", body)
+		return
+	}
+	f.settle(ctx, order)
+}
+
+func (c *Crowd) pulse() time.Duration { return 8 * time.Second }
+
+// exponential draws a time around the mean, at most five times as long.
+func (f *fan) exponential(mean time.Duration) time.Duration {
+	return min(time.Duration(f.rand.ExpFloat64()*float64(mean)), 5*mean)
+}
