@@ -1,0 +1,158 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// Problem is a refusal as the client sees it: RFC 9457, with a code that stays
+// the same for ever. It is an error so that a handler can just return it.
+type Problem struct {
+	Status     int
+	Code       string
+	Title      string
+	Detail     string         // what this client can do about it; "" when Title says all
+	RetryAfter time.Duration  // 0: do not just try again
+	Extra      map[string]any // further members
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Code, p.Detail) }
+
+// problems is every code there is, with its status and its title. docs/API.md
+// lists them; a code is never given another meaning.
+var problems = map[string]struct {
+	status int
+	title  string
+}{
+	"bad_request":          {400, "The request is not what this route takes"},
+	"key_missing":          {400, "This request needs an Idempotency-Key"},
+	"token_missing":        {401, "This request needs a bearer token"},
+	"ticket_invalid":       {401, "This is not a ticket for this line"},
+	"pass_invalid":         {401, "This is not a pass for this event, or it has run out"},
+	"bad_signature":        {400, "The notice is not signed by the provider"},
+	"foreign_origin":       {403, "This form was sent from another site"},
+	"no_such_route":        {404, "There is nothing here"},
+	"no_such_event":        {404, "There is no such event"},
+	"no_such_place":        {404, "There is no such place in this line"},
+	"no_such_order":        {404, "There is no such order"},
+	"attempt_unknown":      {404, "Nothing is known of this attempt"},
+	"method_not_allowed":   {405, "This route does not take that method"},
+	"seats_taken":          {409, "Some of these seats have just gone"},
+	"sold_out":             {409, "There are not that many left"},
+	"over_limit":           {409, "That is more than one may have"},
+	"sale_closed":          {409, "The sale is over"},
+	"order_paid":           {409, "The order is paid"},
+	"order_ended":          {409, "The order has ended"},
+	"too_many_payments":    {409, "The order has too many open payments"},
+	"epoch_changed":        {410, "The line was started anew; please join again"},
+	"place_left":           {410, "This place was given up"},
+	"place_over":           {410, "This place's pass has run out"},
+	"too_large":            {413, "The request is too large"},
+	"encoding_refused":     {415, "Content-Encoding is not taken here"},
+	"key_reused":           {422, "This Idempotency-Key was used for another request"},
+	"unknown_seat":         {422, "There is no such seat"},
+	"unknown_tier":         {422, "There is no such price tier"},
+	"too_many_requests":    {429, "Too many requests"},
+	"headers_too_large":    {431, "The request's headers are too large"},
+	"internal":             {500, "Something went wrong here"},
+	"busy":                 {503, "Too much at once; please try again"},
+	"line_full":            {503, "The line is at its cap"},
+	"unavailable":          {503, "Not available just now"},
+	"draining":             {503, "This server is about to stop"},
+	"claim_unknown":        {503, "Not known whether the seats were taken; ask again with the same key"},
+	"payment_unknown":      {503, "Not known whether the payment was opened; ask again with the same key"},
+	"provider_unavailable": {503, "The payment provider does not answer"},
+}
+
+// problem makes a refusal by its code. An unlisted code is a mistake of ours
+// and is answered as one.
+func problem(code, detail string) *Problem {
+	p, ok := problems[code]
+	if !ok {
+		return &Problem{Status: 500, Code: "internal", Title: problems["internal"].title, Detail: "unlisted problem " + code}
+	}
+	out := &Problem{Status: p.status, Code: code, Title: p.title, Detail: detail}
+	if p.status == 503 || p.status == 429 {
+		out.RetryAfter = time.Second
+	}
+	return out
+}
+
+func (p *Problem) with(key string, value any) *Problem {
+	if p.Extra == nil {
+		p.Extra = map[string]any{}
+	}
+	p.Extra[key] = value
+	return p
+}
+
+func (p *Problem) after(d time.Duration) *Problem {
+	p.RetryAfter = d
+	return p
+}
+
+// send writes the problem. Whatever a client may not keep says so.
+func (p *Problem) send(c *fiber.Ctx) error {
+	body := map[string]any{"type": "/problems/" + p.Code, "title": p.Title, "status": p.Status, "code": p.Code}
+	for k, v := range p.Extra {
+		body[k] = v
+	}
+	if p.Detail != "" {
+		body["detail"] = p.Detail
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	if p.RetryAfter > 0 {
+		c.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
+	}
+	if p.Status == 401 {
+		c.Set("WWW-Authenticate", "Bearer")
+	}
+	c.Set("Cache-Control", "private, no-store")
+	c.Set("Content-Type", "application/problem+json")
+	return c.Status(p.Status).Send(text)
+}
+
+// failed answers what a handler returned: a Problem as it is, fiber's own
+// refusals by our codes, and anything else as a fault, whose cause is logged
+// here, once, and kept from the client.
+func failed(log *slog.Logger) fiber.ErrorHandler {
+	return func(c *fiber.Ctx, err error) error {
+		var p *Problem
+		if errors.As(err, &p) {
+			return p.send(c)
+		}
+		var own *fiber.Error
+		if errors.As(err, &own) {
+			return ofFiber(own).send(c)
+		}
+		log.Error("request failed", "method", c.Method(), "route", c.Route().Path, "error", err)
+		return problem("internal", "").send(c)
+	}
+}
+
+func ofFiber(e *fiber.Error) *Problem {
+	switch e.Code {
+	case 404:
+		return problem("no_such_route", "")
+	case 405:
+		return problem("method_not_allowed", "")
+	case 413:
+		return problem("too_large", "")
+	case 431:
+		return problem("headers_too_large", "")
+	}
+	if e.Code < 500 {
+		return problem("bad_request", e.Message)
+	}
+	return problem("unavailable", "")
+}
