@@ -27,7 +27,7 @@ func Parse(cfg any, name, description string) {
 
 func parse(cfg any, name, description string, args []string, out io.Writer, exit func(int)) error {
 	k, err := kong.New(cfg, kong.Name(name), kong.Description(description), kong.Writers(out, out),
-		kong.Exit(exit), kong.Resolvers(kong.ResolverFunc(secretFile)))
+		kong.Exit(exit), SecretFiles())
 	if err != nil {
 		return err
 	}
@@ -37,6 +37,9 @@ func parse(cfg any, name, description string, args []string, out io.Writer, exit
 	}
 	return emptyRequired(ctx.Flags())
 }
+
+// SecretFiles lets a command line of its own take secrets as files too.
+func SecretFiles() kong.Option { return kong.Resolvers(kong.ResolverFunc(secretFile)) }
 
 // secretFile answers kong for a secret that is given as a file.
 func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {

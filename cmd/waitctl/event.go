@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"waitroom/internal/inventory"
+	"waitroom/internal/seating"
+)
+
+type eventCmd struct {
+	Create eventCreateCmd `cmd:"" help:"Create an event from its file, with its hall if the file names one: all or nothing."`
+	Show   eventShowCmd   `cmd:"" help:"Show an event's settings."`
+	List   eventListCmd   `cmd:"" help:"List all events in the order in which they open."`
+}
+
+type eventCreateCmd struct {
+	database
+	File string `short:"f" required:"" help:"An event.yaml; see examples/event.yaml."`
+}
+
+func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
+	file, hall, err := readEvent(c.File, time.Now())
+	if err != nil {
+		return err
+	}
+	pool, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	change, err := inventory.CreateEvent(ctx, pool, newEvent(file), hall.kept())
+	switch {
+	case err != nil:
+		return err
+	case change != inventory.Changed:
+		return refuse("event %s exists already; nothing was changed", file.ID)
+	}
+	fmt.Fprintf(out, "event %s created\n", file.ID)
+	hall.describe(out)
+	if file.Rate == 0 {
+		fmt.Fprintf(out, "no rate is set, so nobody is let in: waitctl rate set %s N\n", file.ID)
+	}
+	return nil
+}
+
+// readEvent reads an event file and, if it has anything to sell, its hall. The
+// plan's path is relative to the event file.
+func readEvent(path string, now time.Time) (seating.EventFile, *hall, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return seating.EventFile{}, nil, err
+	}
+	file, err := seating.ParseEvent(path, data, now)
+	if err != nil {
+		return seating.EventFile{}, nil, err
+	}
+	if file.Plan == "" && len(file.Offer.Admissions) == 0 {
+		return file, nil, nil
+	}
+	var plan seating.Plan
+	if file.Plan != "" {
+		if !filepath.IsAbs(file.Plan) {
+			file.Plan = filepath.Join(filepath.Dir(path), file.Plan)
+		}
+		if plan, err = readPlan(file.Plan); err != nil {
+			return seating.EventFile{}, nil, err
+		}
+	}
+	sold, err := seating.Sell(plan, file.Offer)
+	if err != nil {
+		return seating.EventFile{}, nil, err
+	}
+	return file, &hall{sold}, nil
+}
+
+// newEvent is the file in the database's terms: what is not set is NULL.
+func newEvent(f seating.EventFile) inventory.Event {
+	return inventory.Event{
+		ID: f.ID, Title: f.Title, Venue: f.Venue, Currency: f.Currency,
+		OpensAt: f.OpensAt, ClosesAt: set(f.ClosesAt), Rate: set(f.Rate), LineCap: int64(f.LineCap),
+		OrderLimit: f.OrderLimit, AccountLimit: f.AccountLimit, PassQuota: f.PassQuota,
+		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
+		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
+	}
+}
+
+// set is nil for what was not set.
+func set[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+type eventShowCmd struct {
+	database
+	Event string `arg:"" help:"The event's id."`
+}
+
+func (c *eventShowCmd) Run(ctx context.Context, out io.Writer) error {
+	pool, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	events, err := inventory.Events(ctx, pool, c.Event)
+	if err != nil {
+		return err
+	}
+	if len(events) == 0 {
+		return refuse("there is no event %s", c.Event)
+	}
+	showEvent(out, events[0])
+	return nil
+}
+
+func showEvent(out io.Writer, e inventory.Event) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	for _, line := range [][2]any{
+		{"id", e.ID}, {"title", e.Title}, {"venue", e.Venue}, {"currency", e.Currency},
+		{"control", e.Control}, {"opens_at", e.OpensAt.Format(time.RFC3339)}, {"closes_at", closing(e)},
+		{"rate", rate(e)}, {"line_cap", e.LineCap},
+		{"order_limit", e.OrderLimit}, {"account_limit", e.AccountLimit}, {"pass_quota", e.PassQuota},
+		{"pass_life", e.PassLife}, {"call_window", e.CallWindow},
+		{"pay_within", e.PayWithin}, {"pay_extension", e.PayExtension},
+		{"share_prior", orNone(e.SharePrior)}, {"tickets_prior", orNone(e.TicketsPrior)}, {"stock_slack", e.StockSlack},
+		{"plan_hash", e.PlanHash}, {"version", e.Version},
+	} {
+		fmt.Fprintf(w, "%v\t%v\n", line[0], line[1])
+	}
+}
+
+func rate(e inventory.Event) string {
+	if e.Rate == nil {
+		return "not set: nobody is let in"
+	}
+	return fmt.Sprintf("%g/s", *e.Rate)
+}
+
+func closing(e inventory.Event) string {
+	if e.ClosesAt == nil {
+		return "not by itself"
+	}
+	return e.ClosesAt.Format(time.RFC3339)
+}
+
+func orNone(v *float64) string {
+	if v == nil {
+		return "not set"
+	}
+	return fmt.Sprint(*v)
+}
+
+type eventListCmd struct{ database }
+
+func (c *eventListCmd) Run(ctx context.Context, out io.Writer) error {
+	pool, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	events, err := inventory.Events(ctx, pool, "")
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	defer w.Flush()
+	fmt.Fprintln(w, "ID\tOPENS\tCONTROL\tRATE\tTITLE")
+	for _, e := range events {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.ID, e.OpensAt.Format(time.RFC3339), e.Control, rate(e), e.Title)
+	}
+	return nil
+}

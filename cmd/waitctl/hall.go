@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"waitroom/internal/inventory"
+	"waitroom/internal/seating"
+)
+
+// hall carries what seating read to where inventory keeps it.
+type hall struct{ seating.Hall }
+
+// kept is the hall in the seats table's terms; nil for no hall.
+func (h *hall) kept() *inventory.Hall {
+	if h == nil {
+		return nil
+	}
+	var kept inventory.Hall
+	kept.Seatmap, kept.Hash = h.Seatmap()
+	for _, t := range h.Tiers {
+		kept.Tiers = append(kept.Tiers, inventory.Tier{ID: t.ID, AmountMinor: t.AmountMinor, Color: t.Color})
+	}
+	for pos, s := range h.Plan.Seats {
+		kept.Seats = append(kept.Seats, inventory.HallSeat{
+			GUID: s.GUID, Kind: string(s.Kind), Section: s.Section, Row: s.Row, Number: s.Number,
+			X: s.X, Y: s.Y, Tier: h.Tiers[h.TierOf[pos]].ID, HeldBack: h.HeldBack[pos],
+		})
+	}
+	return &kept
+}
+
+// describe tells what was imported.
+func (h *hall) describe(out io.Writer) {
+	if h == nil {
+		return
+	}
+	seats, held := make([]int, len(h.Tiers)), 0
+	for pos := range h.Plan.Seats {
+		seats[h.TierOf[pos]]++
+		if h.HeldBack[pos] {
+			held++
+		}
+	}
+	fmt.Fprintf(out, "%d seats, %d of them held back\n", len(h.Plan.Seats), held)
+	for i, t := range h.Tiers {
+		fmt.Fprintf(out, "  %s: %d at %s %s\n", t.ID, seats[i], seating.FormatAmount(h.Currency, t.AmountMinor), h.Currency)
+	}
+	remarks(out, h.Plan)
+}

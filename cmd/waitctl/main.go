@@ -1,0 +1,91 @@
+// Command waitctl is the operator's and the organiser's command line.
+//
+// It exits with 0 when it did what was asked, with 2 and the reason when that
+// was refused (a flawed file, an event that is not there), and with 1 when it
+// could not find out (no database, a time-out).
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"waitroom/internal/process"
+	"waitroom/internal/seating"
+)
+
+// cli is every command; each has its struct and its Run in a file of its own.
+type cli struct {
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to this program's."`
+	Event   eventCmd   `cmd:"" help:"Create and look at events."`
+	Plan    planCmd    `cmd:"" help:"Check and import seating plans."`
+	Rate    rateCmd    `cmd:"" help:"Set how many people a second are let in."`
+	Pause   pauseCmd   `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
+	Resume  resumeCmd  `cmd:"" help:"Undo pause."`
+	Close   closeCmd   `cmd:"" help:"End the sale for good."`
+}
+
+func main() {
+	ctx := process.Signals(context.Background())
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// exit ends run from within kong, which asks for it after --help.
+type exit int
+
+func run(ctx context.Context, args []string, out, complaints io.Writer) (code int) {
+	defer func() {
+		if e, ok := recover().(exit); ok {
+			code = int(e)
+		}
+	}()
+	err := command(ctx, args, out, complaints)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintf(complaints, "waitctl: %v\n", err)
+	return exitCode(err)
+}
+
+func command(ctx context.Context, args []string, out, complaints io.Writer) error {
+	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."),
+		kong.Writers(out, complaints), kong.Exit(func(code int) { panic(exit(code)) }),
+		process.SecretFiles(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
+	if err != nil {
+		return err
+	}
+	parsed, err := k.Parse(args)
+	if err != nil {
+		return err
+	}
+	return parsed.Run()
+}
+
+// refusal is an answer of no: nothing was changed, and this is why.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+func (r refusal) ExitCode() int { return 2 }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// exitCode is 2 for what the caller can mend by asking differently, the
+// error's own code if it has one, else 1.
+func exitCode(err error) int {
+	var usage *kong.ParseError
+	var flaws *seating.Flaws
+	var file *fs.PathError
+	if errors.As(err, &usage) || errors.As(err, &flaws) || errors.As(err, &file) {
+		return 2
+	}
+	var own interface{ ExitCode() int }
+	if errors.As(err, &own) {
+		return own.ExitCode()
+	}
+	return 1
+}

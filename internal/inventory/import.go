@@ -1,0 +1,202 @@
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/pg"
+)
+
+// Hall is what an event sells, ready to be kept: plain values, because what
+// they were read from is no business of the seats table.
+type Hall struct {
+	Tiers   []Tier
+	Seats   []HallSeat // a seat's index is its pos
+	Seatmap []byte     // the document that browsers draw, served under Hash
+	Hash    string     // hex SHA-256 of Seatmap
+}
+
+// Tier is a price and what it is called.
+type Tier struct {
+	ID          string
+	AmountMinor int64 // in the event's currency
+	Color       string
+}
+
+// HallSeat is a seat before anybody can buy it.
+type HallSeat struct {
+	GUID     string
+	Kind     string // numbered, accessible, general
+	Section  string
+	Row      string
+	Number   string
+	X, Y     float64
+	Tier     string
+	HeldBack bool
+}
+
+// Import is what became of a hall that was to be imported.
+type Import string
+
+const (
+	Imported      Import = "imported"
+	ImportNoEvent Import = "no_event"
+	ImportClosed  Import = "event_closed" // nothing is sold any more
+	HasOrders     Import = "has_orders"   // its seats are somebody's
+	HasPlan       Import = "has_plan"     // and it was not said to replace it
+	HoldsLost     Import = "holds_lost"   // the new hall lacks seats that are held back
+)
+
+// ImportHall gives an event its hall, all of it or nothing. With replace, a
+// hall that nobody has claimed from is given up for the new one; seats held
+// back stay so by their guid, and if the new hall lacks one that is refused,
+// because a hold that vanished is a seat sold that was promised.
+func ImportHall(ctx context.Context, pool *pgxpool.Pool, event string, hall Hall, replace bool) (outcome Import, detail string, err error) {
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
+		var held []string
+		if outcome, err = admitsHall(ctx, tx, event, replace); err != nil || outcome != Imported {
+			return err
+		}
+		if held, err = clearHall(ctx, tx, event); err != nil {
+			return err
+		}
+		if lost := hall.hold(held); len(lost) > 0 {
+			outcome, detail = HoldsLost, strings.Join(lost, ", ")
+			return errRefused
+		}
+		return copyHall(ctx, tx, event, hall)
+	})
+	if errors.Is(err, errRefused) {
+		return outcome, detail, nil
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("import the hall of %s: %w", event, err)
+	}
+	return outcome, detail, nil
+}
+
+// errRefused rolls a transaction back that has an outcome all the same.
+var errRefused = errors.New("refused")
+
+// admitsHall locks the event and says whether it may have a (new) hall. The
+// lock stands against the foreign key of an order: a claim at the same instant
+// is either seen here, or waits and finds its seats gone.
+func admitsHall(ctx context.Context, tx pgx.Tx, event string, replace bool) (Import, error) {
+	var control string
+	var planned bool
+	err := tx.QueryRow(ctx, `
+		SELECT control, plan_hash IS NOT NULL FROM events WHERE id = $1 FOR UPDATE`, event).Scan(&control, &planned)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return ImportNoEvent, nil
+	case err != nil:
+		return "", err
+	case control == "closed":
+		return ImportClosed, nil
+	}
+	var ordered bool
+	if err := tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM orders WHERE event_id = $1)`, event).Scan(&ordered); err != nil {
+		return "", err
+	}
+	switch {
+	case ordered:
+		return HasOrders, nil
+	case planned && !replace:
+		return HasPlan, nil
+	}
+	return Imported, nil
+}
+
+// clearHall takes the old hall away and says which of its seats were held back.
+func clearHall(ctx context.Context, tx pgx.Tx, event string) (held []string, err error) {
+	if _, err := tx.Exec(ctx, copyTime); err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `SELECT guid FROM seats WHERE event_id = $1 AND held_back ORDER BY pos`, event)
+	if err != nil {
+		return nil, err
+	}
+	if held, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, `DELETE FROM seats WHERE event_id = $1`, event); err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec(ctx, `DELETE FROM price_tiers WHERE event_id = $1`, event)
+	return held, err
+}
+
+// hold keeps the seats back that were, and says which are not there any more.
+func (h *Hall) hold(held []string) (lost []string) {
+	if len(held) == 0 {
+		return nil
+	}
+	h.Seats = slices.Clone(h.Seats) // the caller's stay as they are
+	at := make(map[string]int, len(h.Seats))
+	for pos, s := range h.Seats {
+		at[s.GUID] = pos
+	}
+	for _, guid := range held {
+		if pos, found := at[guid]; found {
+			h.Seats[pos].HeldBack = true
+		} else {
+			lost = append(lost, guid)
+		}
+	}
+	return lost
+}
+
+// copyTime allows the one long statement of the house: a stadium in one COPY.
+const copyTime = `SET LOCAL statement_timeout = '2min'`
+
+// copyHall writes a hall to an event that has none.
+func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
+	if _, err := tx.Exec(ctx, copyTime); err != nil {
+		return err
+	}
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"price_tiers"}, []string{"event_id", "id", "amount_minor", "color"},
+		pgx.CopyFromSlice(len(hall.Tiers), func(i int) ([]any, error) {
+			t := hall.Tiers[i]
+			return []any{event, t.ID, t.AmountMinor, t.Color}, nil
+		}))
+	if err != nil {
+		return fmt.Errorf("price tiers: %w", err)
+	}
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{"seats"}, []string{
+		"event_id", "pos", "guid", "kind", "section", "row", "number", "x", "y", "price_tier", "held_back",
+	}, pgx.CopyFromSlice(len(hall.Seats), func(pos int) ([]any, error) {
+		s := hall.Seats[pos]
+		return []any{
+			event, int32(pos), s.GUID, s.Kind, s.Section, s.Row, s.Number,
+			float32(s.X), float32(s.Y), s.Tier, s.HeldBack,
+		}, nil
+	}))
+	if err != nil {
+		return fmt.Errorf("seats: %w", err)
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE events SET plan_hash = $2, seatmap = $3, version = version + 1
+		WHERE id = $1`, event, hall.Hash, hall.Seatmap)
+	return err
+}
+
+// Tiers are what an event's seats cost.
+func Tiers(ctx context.Context, pool *pgxpool.Pool, event string) ([]Tier, error) {
+	rows, err := pool.Query(ctx, `
+		SELECT id, amount_minor, color FROM price_tiers WHERE event_id = $1 ORDER BY id`, event)
+	if err != nil {
+		return nil, fmt.Errorf("price tiers of %s: %w", event, err)
+	}
+	tiers, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Tier])
+	if err != nil {
+		return nil, fmt.Errorf("price tiers of %s: %w", event, err)
+	}
+	return tiers, nil
+}
