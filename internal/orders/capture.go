@@ -1,0 +1,70 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// payment is the row of a captured payment.
+type payment struct {
+	id      uuid.UUID
+	counted bool // its money was counted before, and stands where it stands
+}
+
+// payment finds the payment's row and locks it; the caller holds its order's.
+// The provider's name is looked for first; ours serves where the answer that
+// carries the provider's was lost, or is behind its notice. Money without
+// either row was asked for all the same (its order is ours): it gets one.
+func (c Capture) payment(ctx context.Context, tx pgx.Tx) (payment, error) {
+	var p payment
+	err := tx.QueryRow(ctx, `
+		SELECT id, status = 'captured' FROM payments
+		WHERE provider = $1 AND (provider_payment_id = $2
+		   OR id = $3 AND order_id = $4 AND provider_payment_id IS NULL)
+		ORDER BY provider_payment_id NULLS LAST LIMIT 1 FOR UPDATE`,
+		c.Provider, c.ProviderPayment, c.Payment, c.Order).Scan(&p.id, &p.counted)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c.newPayment(ctx, tx)
+	}
+	if err != nil {
+		return payment{}, fmt.Errorf("find payment %s: %w", c.ProviderPayment, err)
+	}
+	return p, nil
+}
+
+func (c Capture) newPayment(ctx context.Context, tx pgx.Tx) (payment, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return payment{}, err
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency)
+		VALUES ($1, $2, $3, $4, 'open', $5, $6)`,
+		id, c.Order, c.Provider, c.ProviderPayment, c.AmountMinor, c.Currency)
+	if err != nil {
+		return payment{}, fmt.Errorf("record payment %s: %w", c.ProviderPayment, err)
+	}
+	return payment{id: id}, nil
+}
+
+// count records the captured money and where it stands, once and for good. A
+// payment that failed or was given up before counts like any other: an earlier
+// failure never undoes a success. The currency becomes the captured one.
+func (c Capture) count(ctx context.Context, tx pgx.Tx, p payment, stands string) error {
+	tag, err := tx.Exec(ctx, `
+		UPDATE payments SET status = 'captured', captured_minor = $2, currency = $3,
+		  provider_payment_id = $4, stands = $5, captured_at = now()
+		WHERE id = $1 AND status IN ('opening', 'open', 'failed', 'cancelled')`,
+		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands)
+	if err != nil {
+		return fmt.Errorf("count payment %s: %w", c.ProviderPayment, err)
+	}
+	if tag.RowsAffected() != 1 {
+		return fmt.Errorf("count payment %s: its row %s was counted by somebody else", c.ProviderPayment, p.id)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/pg"
+)
+
+// What became of notices that carry no money for an order.
+const (
+	PaymentFailed    Outcome = "payment_failed"
+	PaymentCancelled Outcome = "payment_cancelled"
+	Foreign          Outcome = "foreign"       // not of this installation
+	NoEffect         Outcome = "no_effect"     // a kind that changes nothing here
+	NothingTaken     Outcome = "nothing_taken" // a success of no money
+	Unreadable       Outcome = "unreadable"    // ours, signed, and not as the provider documents it
+)
+
+// Says is what a provider notice tells of a payment. Allow-list: the zero
+// value tells nothing.
+type Says uint8
+
+// The tellings that change something.
+const (
+	SaysNothing Says = iota
+	SaysCaptured
+	SaysFailed    // this try failed; the same payment may still succeed
+	SaysCancelled // it cannot succeed any more
+	SaysUnreadable
+)
+
+// ProviderNotice is one message of the provider, its signature verified.
+type ProviderNotice struct {
+	Provider string
+	ID       string // the provider's; applied once
+	Kind     string
+	Object   string
+	Body     []byte // as it came
+	Says     Says
+	// What it is about. Install is the one of the object's metadata; of a
+	// foreign or unreadable object only that is looked at.
+	Capture
+}
+
+// ErrUnreadable refuses a body without so much as an id: nothing can be kept.
+var ErrUnreadable = errors.New("orders: provider notice cannot be read")
+
+// Inbox takes the provider's notices.
+type Inbox struct {
+	Pool    *pgxpool.Pool
+	Install string // which installation we are; other installations' payments are foreign
+	// Read tells what a body says. An error refuses it.
+	Read func(body []byte) (ProviderNotice, error)
+}
+
+// Receive stores a notice, applies it and writes what follows from it, all in
+// one transaction: when it returns without error the effect is durable and the
+// provider may forget the notice; with one, nothing happened and the provider
+// sends again. A copy, also one that comes at the same instant, gets the
+// first one's outcome and changes nothing.
+func (in Inbox) Receive(ctx context.Context, body []byte) (outcome Outcome, err error) {
+	n, err := in.Read(body)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	err = pg.InTx(ctx, in.Pool, func(tx pgx.Tx) error {
+		fresh, err := store(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			outcome, err = firstOutcome(ctx, tx, n)
+			return err
+		}
+		outcome, err = in.apply(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		return settle(ctx, tx, n, outcome)
+	})
+	if err != nil {
+		return "", fmt.Errorf("provider notice %s (%s): %w", n.ID, n.Kind, err)
+	}
+	return outcome, nil
+}
+
+// store is where copies take turns: the second waits for the first one's
+// transaction, and then finds its row or, if that came to nothing, its place.
+func store(ctx context.Context, tx pgx.Tx, n ProviderNotice) (fresh bool, err error) {
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO provider_notices (provider, notice_id, kind, object_id, body, status, next_try_at)
+		VALUES ($1, $2, $3, $4, $5, 'waiting', now())
+		ON CONFLICT (provider, notice_id) DO NOTHING`,
+		n.Provider, n.ID, n.Kind, n.Object, n.Body)
+	return tag.RowsAffected() == 1, err
+}
+
+// firstOutcome has a snapshot of its own, taken after the first copy's commit.
+func firstOutcome(ctx context.Context, tx pgx.Tx, n ProviderNotice) (outcome Outcome, err error) {
+	err = tx.QueryRow(ctx, `SELECT outcome FROM provider_notices
+		WHERE provider = $1 AND notice_id = $2`, n.Provider, n.ID).Scan(&outcome)
+	return outcome, err
+}
+
+func (in Inbox) apply(ctx context.Context, tx pgx.Tx, n ProviderNotice) (Outcome, error) {
+	switch {
+	case n.Says == SaysNothing:
+		return NoEffect, nil
+	case n.Install != in.Install:
+		return Foreign, nil
+	case n.Says == SaysCaptured && n.AmountMinor > 0:
+		return Pay(ctx, tx, n.Capture)
+	case n.Says == SaysCaptured:
+		return NothingTaken, nil
+	case n.Says == SaysFailed:
+		return PaymentFailed, n.mark(ctx, tx, "failed", "opening", "open")
+	case n.Says == SaysCancelled:
+		return PaymentCancelled, n.mark(ctx, tx, "cancelled", "opening", "open", "failed")
+	}
+	return Unreadable, nil
+}
+
+// mark records what a payment without money came to. Captured is not among the
+// states that it may come from: a failure never undoes a success. A payment
+// that has no row has nothing that could be marked.
+func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...string) error {
+	var ours *uuid.UUID
+	if c.Payment != uuid.Nil {
+		ours = &c.Payment
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE payments SET status = $4, provider_payment_id = $2
+		WHERE provider = $1 AND (provider_payment_id = $2 OR id = $3 AND provider_payment_id IS NULL)
+		  AND status = ANY($5)`, c.Provider, c.ProviderPayment, ours, status, from)
+	return err
+}
+
+const (
+	// giveUpAfter is how long a notice may wait for its order to appear. An
+	// order is committed before its payment is asked for, so only a restored
+	// or repaired database makes one wait at all.
+	giveUpAfter = 10 * time.Minute
+	// slowestRetry bounds the doubling from one second.
+	slowestRetry = time.Minute
+)
+
+// rest says where a notice with an outcome comes to rest.
+func (o Outcome) rest() string {
+	switch o {
+	case Paid, AlreadyPaid, PaidTwice, PaidTooLate, PaymentFailed, PaymentCancelled:
+		return "applied"
+	case NoEffect, Foreign, NothingTaken:
+		return "ignored"
+	case UnknownOrder:
+		return "waiting"
+	}
+	return "human"
+}
+
+// settle writes the outcome on the notice's row. A notice that waited too long
+// for its order becomes a person's, with the money that it tells of.
+func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) error {
+	var status string
+	err := tx.QueryRow(ctx, `
+		WITH verdict AS (
+		  SELECT provider, notice_id, CASE WHEN $3 = 'waiting' AND received_at <= now() - $5::interval
+		    THEN 'human' ELSE $3 END AS status
+		  FROM provider_notices WHERE provider = $1 AND notice_id = $2 AND status = 'waiting')
+		UPDATE provider_notices n SET status = v.status, outcome = $4, tries = n.tries + 1,
+		  next_try_at = CASE WHEN v.status = 'waiting'
+		    THEN now() + least(interval '1 second' * power(2, least(n.tries, 20)), $6::interval) END,
+		  done_at = CASE WHEN v.status <> 'waiting' THEN now() END
+		FROM verdict v WHERE n.provider = v.provider AND n.notice_id = v.notice_id
+		RETURNING n.status`, n.Provider, n.ID, outcome.rest(), outcome, giveUpAfter, slowestRetry).Scan(&status)
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	if outcome != UnknownOrder || status != "human" {
+		return nil
+	}
+	return list(ctx, tx, UnknownOrder, n.ProviderPayment, nil, nil, fmt.Sprintf(
+		"%s captured %d %s for order %s, which could not be found or not be paid", n.Provider, n.AmountMinor, n.Currency, n.Order))
+}

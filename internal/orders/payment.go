@@ -1,0 +1,232 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/pg"
+)
+
+// Provider opens payments at the payment provider. Its promises:
+//   - the same NewPayment, asked again within a day, is the same payment;
+//   - one call is one send: nothing is retried behind our back;
+//   - it ends when ctx ends, or before;
+//   - Refused is a definite no. An error is not: the payment may exist.
+type Provider interface {
+	OpenPayment(ctx context.Context, p NewPayment) (AtProvider, error)
+}
+
+// NewPayment is all that a payment's request depends on.
+type NewPayment struct {
+	Event       string
+	Order       uuid.UUID
+	Payment     uuid.UUID // also the idempotency key
+	AmountMinor int64
+	Currency    string
+}
+
+// AtProvider is a payment as the provider has it, or why it has none.
+type AtProvider struct {
+	ProviderPayment string
+	CheckoutURL     string // the page where the buyer pays
+	Refused         string // in the provider's words, for operators
+}
+
+// Opening is the answer to a buyer who wants to pay.
+type Opening uint8
+
+// The openings.
+const (
+	Opened      Opening = iota + 1
+	NoSuchOrder         // or another holder's
+	OrderPaid
+	OrderEnded  // or its time to pay is over
+	TooManyOpen // the order has openLimit payments that may still be paid
+	Busy        // as many calls to the provider as we allow are in flight: ask again
+	Refused     // the provider will not have this payment
+)
+
+// openLimit bounds the payments of one order that may still succeed: each is
+// money that may have to be given back.
+const openLimit = 3
+
+// Payment is a payment that the buyer can make.
+type Payment struct {
+	ID          uuid.UUID
+	CheckoutURL string
+	AmountMinor int64
+	Currency    string
+	PayBy       time.Time
+}
+
+// Payments opens payments. Nobody else's work waits for the provider: the pool
+// is their own, the calls in flight are bounded, and none is made within a
+// transaction.
+type Payments struct {
+	pool     *pgxpool.Pool
+	provider Provider
+	name     string        // of the provider, on the rows
+	slots    chan struct{} // one for each call that may be in flight
+}
+
+// NewPayments allows inFlight calls to the provider at a time.
+func NewPayments(pool *pgxpool.Pool, provider Provider, name string, inFlight int) *Payments {
+	return &Payments{pool, provider, name, make(chan struct{}, inFlight)}
+}
+
+// InFlight is how many openings are under way.
+func (p *Payments) InFlight() int { return len(p.slots) }
+
+// recordLimit is the time to record the provider's answer, also for a buyer
+// who has gone.
+const recordLimit = 2 * time.Second
+
+// Open opens a payment of the holder's order, named by the buyer's attempt: the
+// same attempt is the same payment, here and at the provider, whatever was lost
+// before. Entering payment moves the order's pay_by, once.
+//
+// After an error the payment may exist at the provider; asked again with the
+// same attempt, it is found. Money for it is counted either way, because the
+// row is committed before the provider hears of it.
+func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt string) (Opening, Payment, error) {
+	select {
+	case p.slots <- struct{}{}: // before the row: what is turned away writes nothing
+		defer func() { <-p.slots }()
+	default:
+		return Busy, Payment{}, nil
+	}
+	var e entry
+	err := pg.InTx(ctx, p.pool, func(tx pgx.Tx) (err error) {
+		e, err = p.enter(ctx, tx, order, holder, attempt)
+		return err
+	})
+	if err != nil {
+		return 0, Payment{}, fmt.Errorf("open payment of order %s: %w", order, err)
+	}
+	if e.opening != Opened || e.CheckoutURL != "" {
+		return e.opening, e.Payment, nil
+	}
+	at, err := p.provider.OpenPayment(ctx, NewPayment{e.event, order, e.ID, e.AmountMinor, e.Currency})
+	if err != nil {
+		return 0, Payment{}, fmt.Errorf("%w: order %s, payment %s: %w", ErrProvider, order, e.ID, err)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer cancel()
+	if at.Refused != "" {
+		return Refused, Payment{}, p.giveUp(ctx, e.ID)
+	}
+	e.CheckoutURL = at.CheckoutURL
+	return Opened, e.Payment, p.record(ctx, e.ID, at)
+}
+
+// ErrProvider: the provider gave no answer that can be believed.
+var ErrProvider = errors.New("orders: payment provider's answer unknown")
+
+// entry is a buyer's entering of payment, as committed.
+type entry struct {
+	opening Opening
+	event   string
+	Payment
+}
+
+// enter makes the payment's row, or finds the attempt's, and moves pay_by with
+// the order's first one.
+func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder, attempt string) (entry, error) {
+	var e entry
+	err := tx.QueryRow(ctx, `SELECT event_id FROM orders WHERE id = $1 AND holder = $2
+		FOR NO KEY UPDATE`, order, holder).Scan(&e.event)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return entry{opening: NoSuchOrder}, nil
+	}
+	if err != nil {
+		return entry{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return entry{}, err
+	}
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO payments (id, order_id, provider, attempt, amount_minor, currency)
+		SELECT $1, o.id, $2, $3, o.amount_minor, o.currency FROM orders o
+		WHERE o.id = $4 AND o.status = 'pending' AND o.pay_by > now()
+		  AND (SELECT count(*) FROM payments WHERE order_id = $4 AND status IN ('opening', 'open')) < $5
+		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit)
+	if err != nil {
+		return entry{}, fmt.Errorf("payment row: %w", err)
+	}
+	if tag.RowsAffected() == 1 {
+		if err := extend(ctx, tx, order); err != nil {
+			return entry{}, err
+		}
+	}
+	return e, e.read(ctx, tx, order, attempt)
+}
+
+// extend moves pay_by so that whoever has begun to pay can finish. It happens
+// once in an order's life, and never makes the time shorter.
+func extend(ctx context.Context, tx pgx.Tx, order uuid.UUID) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE orders o SET extended_at = now(), version = o.version + 1,
+		  pay_by = greatest(o.pay_by, now() + e.pay_extension)
+		FROM events e
+		WHERE o.id = $1 AND o.status = 'pending' AND o.extended_at IS NULL AND e.id = o.event_id`, order)
+	if err != nil {
+		return fmt.Errorf("extend: %w", err)
+	}
+	return nil
+}
+
+// read tells what the buyer's attempt has come to. The order is locked, so
+// this is what the insert saw.
+func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt string) error {
+	var status string
+	var inTime bool
+	var id *uuid.UUID
+	err := tx.QueryRow(ctx, `
+		SELECT o.status, o.pay_by > now(), o.pay_by, o.amount_minor, o.currency, p.id, coalesce(p.checkout_url, '')
+		FROM orders o LEFT JOIN payments p ON p.order_id = o.id AND p.attempt = $2
+		WHERE o.id = $1`, order, attempt).
+		Scan(&status, &inTime, &e.PayBy, &e.AmountMinor, &e.Currency, &id, &e.CheckoutURL)
+	if err != nil {
+		return err
+	}
+	switch {
+	case status == "paid":
+		e.opening = OrderPaid
+	case status != "pending" || !inTime:
+		e.opening = OrderEnded
+	case id == nil:
+		e.opening = TooManyOpen
+	default:
+		e.opening, e.ID = Opened, *id
+	}
+	return nil
+}
+
+// record stores the provider's answer. Zero rows: its notice, or the same
+// attempt in another request, was faster, and both say the same.
+func (p *Payments) record(ctx context.Context, id uuid.UUID, at AtProvider) error {
+	_, err := p.pool.Exec(ctx, `
+		UPDATE payments SET status = 'open', provider_payment_id = $2, checkout_url = $3
+		WHERE id = $1 AND status = 'opening'`, id, at.ProviderPayment, at.CheckoutURL)
+	if err != nil {
+		return fmt.Errorf("record payment %s: %w", id, err)
+	}
+	return nil
+}
+
+// giveUp ends a payment that the provider will not have.
+func (p *Payments) giveUp(ctx context.Context, id uuid.UUID) error {
+	_, err := p.pool.Exec(ctx, `UPDATE payments SET status = 'failed'
+		WHERE id = $1 AND status = 'opening'`, id)
+	if err != nil {
+		return fmt.Errorf("give up payment %s: %w", id, err)
+	}
+	return nil
+}
