@@ -36,7 +36,7 @@ UPDATE orders SET status = 'paid', payment_id = '10000000-0000-0000-0000-0000000
 UPDATE orders SET status = 'expired', ended_at = now(), version = 2 WHERE account = 'B';
 UPDATE seats SET order_id = NULL, claimed_at = NULL WHERE order_id = (SELECT id FROM orders WHERE account = 'B');
 INSERT INTO seat_returns SELECT l.seat_id, 'expired:' || o.id, 'e', o.id FROM orders o JOIN order_lines l ON l.order_id = o.id WHERE o.account = 'B';
-INSERT INTO notices (kind, event_id, subject, version, body) SELECT 'order.' || status, 'e', 'order:' || id, 2, '{}' FROM orders WHERE status <> 'pending';
+INSERT INTO notices (kind, event_id, subject, version, body) SELECT 'order.' || status, 'e', id::text, 2, '{}' FROM orders WHERE status <> 'pending';
 INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, refund_pending_minor, stands, captured_at)
   SELECT '10000000-0000-0000-0000-00000000000b', id, 'p', 'pi_b', 'captured', 1000, 'EUR', 1000, 1000, 'to_refund', now() FROM orders WHERE account = 'B';
 INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request)
