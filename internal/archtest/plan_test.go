@@ -1,0 +1,101 @@
+package archtest
+
+import "slices"
+
+const module = "waitroom"
+
+// arrows: what each package of ours may import of ours, outside its tests. One
+// that is not listed may not exist: give it its place first.
+var arrows = map[string][]string{
+	"sql":                              {},
+	"web":                              {},
+	"internal/pg":                      {"sql"},
+	"internal/audit":                   {"sql"},
+	"internal/outlet":                  {},
+	"internal/seating":                 {},
+	"internal/payprov":                 {},
+	"internal/process":                 {},
+	"internal/crowd":                   {},
+	"internal/notice":                  {"internal/pg"},
+	"internal/admission":               {},
+	"internal/admission/dynamo":        {"internal/admission"},
+	"internal/admission/local":         {"internal/admission"},
+	"internal/admission/admissiontest": {"internal/admission"},
+	"internal/inventory":               {"internal/notice", "internal/pg"},
+	"internal/refunds":                 {"internal/notice", "internal/pg"},
+	"internal/webhooks":                {"internal/notice", "internal/pg"},
+	"internal/stripe":                  {"internal/refunds"},
+	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
+	"internal/httpapi": {
+		"internal/admission", "internal/inventory", "internal/orders", "internal/refunds", "internal/webhooks", "web",
+	},
+	"internal/stack":    {"internal/pg"},
+	"internal/pgtest":   {"internal/stack", "internal/pg", "sql"},
+	"internal/archtest": {},
+	"internal/demo": {
+		"internal/daemon", "internal/stack", "internal/crowd", "internal/audit", "internal/payprov",
+		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
+	},
+}
+
+// composers may import everything of ours but test packages and these.
+var composers = map[string][]string{
+	"internal/daemon": {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/waitroom":    {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/claimer":     {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/expirer":     {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/paycallback": {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/refunder":    {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/courier":     {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/payprov":     {},
+	"cmd/waitctl":     {},
+}
+
+// walls: a library, and the only places (a package, a package and what is
+// below it, or one file) that may import it outside tests.
+var walls = []struct {
+	library string
+	places  []string
+}{
+	{"github.com/gofiber/fiber/v2", []string{"internal/httpapi", "internal/daemon", "cmd/..."}},
+	{"github.com/aws/aws-sdk-go-v2", []string{"internal/admission/dynamo"}},
+	{"go.etcd.io/bbolt", []string{"internal/admission/local"}},
+	{"github.com/nats-io/nats.go", []string{"internal/notice", "internal/inventory/transport.go", "internal/stack", "internal/daemon"}},
+	{"github.com/nats-io/nats-server/v2", []string{"internal/stack"}},
+	{"github.com/alicebob/miniredis/v2", []string{"internal/stack"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/httpapi/limiter.go", "internal/stack"}},
+	{"github.com/go-redis/redis_rate/v10", []string{"internal/httpapi/limiter.go"}},
+	{"github.com/pressly/goose/v3", []string{"internal/pg"}},
+	{"github.com/alecthomas/kong", []string{"internal/process", "cmd/..."}},
+}
+
+// production binaries may not carry these, however far down.
+var (
+	production = []string{"cmd/waitroom", "cmd/claimer", "cmd/expirer", "cmd/paycallback", "cmd/refunder", "cmd/courier"}
+	aboard     = []string{
+		"github.com/nats-io/nats-server/v2", "github.com/alicebob/miniredis/v2",
+		"internal/stack", "internal/crowd", "internal/demo",
+	}
+)
+
+// shapeless are package names that say nothing of the trade.
+var shapeless = []string{
+	"util", "utils", "common", "helper", "helpers", "model", "models", "types", "base", "core",
+	"manager", "managers", "service", "services", "impl", "lib", "misc", "shared",
+}
+
+func planned(pkg string) bool {
+	_, arrow := arrows[pkg]
+	_, composer := composers[pkg]
+	return arrow || composer
+}
+
+func mayImport(pkg, other string) bool {
+	if isTestPackage(other) {
+		return isTestPackage(pkg)
+	}
+	if never, composer := composers[pkg]; composer {
+		return !slices.Contains(never, other)
+	}
+	return slices.Contains(arrows[pkg], other)
+}
