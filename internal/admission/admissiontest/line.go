@@ -1,0 +1,166 @@
+package admissiontest
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/admission"
+)
+
+func testOpen(t *testing.T, open Open) {
+	t.Run("a new line is empty and its door is shut", func(t *testing.T) {
+		s, event := open(t), uuid.NewString()
+		d, err := s.Open(t.Context(), event, 3)
+		if want := (admission.Door{Event: event, Epoch: 3}); err != nil || !sameDoor(d, want) {
+			t.Fatalf("opened %+v, %v; want %+v", d, err, want)
+		}
+		if next, err := s.Tail(t.Context(), event); err != nil || next != 0 {
+			t.Errorf("its tail is %d (%v), want 0", next, err)
+		}
+		if d, ok, err := s.Take(t.Context(), event, 3, 1); err != nil || ok {
+			t.Errorf("a take at a new door: %v, %v; want none (%+v)", ok, err, d)
+		}
+	})
+	t.Run("again it changes nothing", func(t *testing.T) {
+		l := newLine(t, open)
+		if _, err := l.Allot(t.Context(), l.event, 1, 7, 100); err != nil {
+			t.Fatal(err)
+		}
+		before := l.fill(t, 2000, 5)
+		together(8, func(int) {
+			if d, err := l.Open(t.Context(), l.event, 1); err != nil || !sameDoor(d, before) {
+				t.Errorf("opened again: %+v, %v; want %+v", d, err, before)
+			}
+		})
+		if next, err := l.Tail(t.Context(), l.event); err != nil || next != 7 {
+			t.Errorf("the tail is %d (%v) after opening again, want 7", next, err)
+		}
+	})
+	t.Run("a higher epoch starts anew and the old one is refused", func(t *testing.T) { testReset(t, open) })
+	t.Run("a line that was never opened is refused", func(t *testing.T) { testNoEvent(t, open) })
+}
+
+func testReset(t *testing.T, open Open) {
+	l := newLine(t, open)
+	ctx := t.Context()
+	held := l.fill(t, 9000, 9)
+	if _, err := l.Allot(ctx, l.event, 1, 5, 100); err != nil {
+		t.Fatal(err)
+	}
+	want := admission.Door{Event: l.event, Epoch: 2}
+	if d, err := l.Open(ctx, l.event, 2); err != nil || !sameDoor(d, want) {
+		t.Fatalf("reset to %+v, %v; want %+v", d, err, want)
+	}
+	_, errAllot := l.Allot(ctx, l.event, 1, 1, 100)
+	_, _, errTake := l.Take(ctx, l.event, 1, 1)
+	_, _, errRefill := l.Refill(ctx, refill(held, 1, 1, 1))
+	_, _, errAcquire := l.Acquire(ctx, held, "late")
+	_, errOpen := l.Open(ctx, l.event, 1)
+	for call, err := range map[string]error{
+		"Allot": errAllot, "Take": errTake, "Refill": errRefill, "Acquire": errAcquire, "Open": errOpen,
+	} {
+		if !errors.Is(err, admission.ErrEpoch) {
+			t.Errorf("%s in the old epoch: %v, want ErrEpoch", call, err)
+		}
+	}
+	if d, err := l.Door(ctx, l.event); err != nil || !sameDoor(d, want) {
+		t.Errorf("calls of the old epoch made %+v (%v) of the door, want %+v", d, err, want)
+	}
+	if first, err := l.Allot(ctx, l.event, 2, 1, 100); err != nil || first != 0 {
+		t.Errorf("the new epoch's first number is %d (%v), want 0", first, err)
+	}
+}
+
+func testNoEvent(t *testing.T, open Open) {
+	s, event, ctx := open(t), uuid.NewString(), t.Context()
+	for range 5 {
+		_, errAllot := s.Allot(ctx, event, 1, 1, 100)
+		_, errTail := s.Tail(ctx, event)
+		_, errDoor := s.Door(ctx, event)
+		_, _, errTake := s.Take(ctx, event, 1, 1)
+		_, _, errRefill := s.Refill(ctx, admission.Refill{Event: event, Epoch: 1, Add: 1, Cap: 1})
+		_, _, errAcquire := s.Acquire(ctx, admission.Door{Event: event, Epoch: 1}, "me")
+		for call, err := range map[string]error{
+			"Allot": errAllot, "Tail": errTail, "Door": errDoor, "Take": errTake, "Refill": errRefill, "Acquire": errAcquire,
+		} {
+			if !errors.Is(err, admission.ErrNoEvent) {
+				t.Errorf("%s: %v, want ErrNoEvent", call, err)
+			}
+		}
+	}
+	if _, err := s.Open(ctx, event, 1); err != nil {
+		t.Fatal(err)
+	}
+	if first, err := s.Allot(ctx, event, 1, 1, 100); err != nil || first != 0 {
+		t.Errorf("after refused calls the first number is %d (%v), want 0: none was used", first, err)
+	}
+}
+
+func testAllot(t *testing.T, open Open) {
+	t.Run("64 callers never share a number", func(t *testing.T) {
+		l := newLine(t, open)
+		handles := []admission.Store{l.Store, open(t), open(t)}
+		var mu sync.Mutex
+		var got []int64
+		together(64, func(i int) {
+			n := int64(1 + i%5)
+			first, err := handles[i%3].Allot(t.Context(), l.event, 1, n, 10_000)
+			if err != nil {
+				t.Errorf("allot %d: %v", n, err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for k := range n {
+				got = append(got, first+k)
+			}
+		})
+		slices.Sort(got)
+		for i, n := range got {
+			if n != int64(i) {
+				t.Fatalf("the %dth number is %d: allotted twice, or a hole without an error", i, n)
+			}
+		}
+		if next, err := l.Tail(t.Context(), l.event); err != nil || next != int64(len(got)) {
+			t.Errorf("the tail is %d (%v), want %d", next, err, len(got))
+		}
+	})
+	t.Run("a line is full exactly at its cap", func(t *testing.T) { testFull(t, open) })
+	t.Run("fewer than one number is a fault", func(t *testing.T) {
+		l := newLine(t, open)
+		for _, n := range []int64{0, -3} {
+			if _, err := l.Allot(t.Context(), l.event, 1, n, 100); err == nil {
+				t.Errorf("%d numbers were allotted", n)
+			}
+		}
+		if next, err := l.Tail(t.Context(), l.event); err != nil || next != 0 {
+			t.Errorf("the tail is %d (%v), want 0", next, err)
+		}
+	})
+}
+
+func testFull(t *testing.T, open Open) {
+	l := newLine(t, open)
+	ctx := t.Context()
+	for _, step := range []struct {
+		n, first int64
+		err      error
+	}{
+		{7, 0, nil}, {4, 0, admission.ErrFull}, {3, 7, nil}, {1, 0, admission.ErrFull}, {1, 0, admission.ErrFull},
+	} {
+		first, err := l.Allot(ctx, l.event, 1, step.n, 10)
+		if !errors.Is(err, step.err) || err == nil && first != step.first {
+			t.Errorf("%d numbers under a cap of 10: %d, %v; want %d, %v", step.n, first, err, step.first, step.err)
+		}
+	}
+	if next, err := l.Tail(ctx, l.event); err != nil || next != 10 {
+		t.Errorf("the tail is %d (%v), want 10", next, err)
+	}
+	if first, err := l.Allot(ctx, l.event, 1, 2, 12); err != nil || first != 10 {
+		t.Errorf("under a raised cap: %d (%v), want 10", first, err)
+	}
+}

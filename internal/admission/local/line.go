@@ -1,0 +1,114 @@
+package local
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"waitroom/internal/admission"
+)
+
+// One bucket per event, and in it what stands below. The tail has a record of
+// its own, so that joins do not rewrite the door and its document.
+var (
+	events  = []byte("events")
+	places  = []byte("places")
+	reports = []byte("reports")
+)
+
+const (
+	doorKey = "door"
+	tailKey = "tail"
+)
+
+// line finds the event's bucket.
+func line(tx *bbolt.Tx, event string) (*bbolt.Bucket, error) {
+	b := tx.Bucket(events).Bucket([]byte(event))
+	if b == nil {
+		return nil, admission.ErrNoEvent
+	}
+	return b, nil
+}
+
+// Open implements admission.Store.
+func (s *Store) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
+	return write(ctx, s, func(c *change) (admission.Door, error) {
+		b, err := c.Bucket(events).CreateBucketIfNotExists([]byte(event))
+		if err != nil {
+			return admission.Door{}, err
+		}
+		if b.Get([]byte(doorKey)) == nil {
+			return anew(c, b, event, epoch)
+		}
+		d, err := door(b)
+		switch {
+		case err != nil:
+			return d, err
+		case d.Epoch > epoch:
+			return d, admission.ErrEpoch
+		case d.Epoch < epoch:
+			return anew(c, b, event, epoch)
+		}
+		return d, nil
+	})
+}
+
+// anew starts a line. Places of an older epoch stay where they are: whoever
+// joins again replaces his own, and audits may want the rest.
+func anew(c *change, b *bbolt.Bucket, event string, epoch int64) (admission.Door, error) {
+	for _, name := range [][]byte{places, reports} {
+		if _, err := b.CreateBucketIfNotExists(name); err != nil {
+			return admission.Door{}, err
+		}
+	}
+	if err := putTail(c, b, epoch, 0); err != nil {
+		return admission.Door{}, err
+	}
+	d := admission.Door{Event: event, Epoch: epoch}
+	return d, putDoor(c, b, d)
+}
+
+// Allot implements admission.Store.
+func (s *Store) Allot(ctx context.Context, event string, epoch, n, limit int64) (int64, error) {
+	if n < 1 {
+		return 0, fmt.Errorf("allot %d numbers: want at least 1", n)
+	}
+	return write(ctx, s, func(c *change) (int64, error) {
+		b, err := line(c.Tx, event)
+		if err != nil {
+			return 0, err
+		}
+		at, first := tail(b)
+		switch {
+		case at != epoch:
+			return 0, admission.ErrEpoch
+		case first > limit-n:
+			return 0, admission.ErrFull
+		}
+		return first, putTail(c, b, epoch, first+n)
+	})
+}
+
+// Tail implements admission.Store.
+func (s *Store) Tail(ctx context.Context, event string) (int64, error) {
+	return read(ctx, s, func(tx *bbolt.Tx) (int64, error) {
+		b, err := line(tx, event)
+		if err != nil {
+			return 0, err
+		}
+		_, next := tail(b)
+		return next, nil
+	})
+}
+
+func tail(b *bbolt.Bucket) (epoch, next int64) {
+	v := b.Get([]byte(tailKey))
+	return int64(binary.BigEndian.Uint64(v)), int64(binary.BigEndian.Uint64(v[8:]))
+}
+
+func putTail(c *change, b *bbolt.Bucket, epoch, next int64) error {
+	v := binary.BigEndian.AppendUint64(nil, uint64(epoch))
+	return c.put(b, tailKey, binary.BigEndian.AppendUint64(v, uint64(next)))
+}
