@@ -38,14 +38,13 @@ const (
 
 // ProviderNotice is one message of the provider, its signature verified.
 type ProviderNotice struct {
-	Provider string
-	ID       string // the provider's; applied once
-	Kind     string
-	Object   string
-	Body     []byte // as it came
-	Says     Says
-	// What it is about. Install is the one of the object's metadata; of a
-	// foreign or unreadable object only that is looked at.
+	ID     string // the provider's; applied once
+	Kind   string
+	Object string
+	Body   []byte // as it came
+	Says   Says
+	// What it is about. Of a foreign or an unreadable object only the provider
+	// and the installation are looked at.
 	Capture
 }
 

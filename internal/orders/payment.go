@@ -35,7 +35,7 @@ type NewPayment struct {
 type AtProvider struct {
 	ProviderPayment string
 	CheckoutURL     string // the page where the buyer pays
-	Refused         string // in the provider's words, for operators
+	Refused         bool   // and then there is nothing else
 }
 
 // Opening is the answer to a buyer who wants to pay.
@@ -118,7 +118,7 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if at.Refused != "" {
+	if at.Refused {
 		return Refused, Payment{}, p.giveUp(ctx, e.ID)
 	}
 	e.CheckoutURL = at.CheckoutURL

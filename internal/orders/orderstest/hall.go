@@ -51,7 +51,7 @@ func (h *Hall) OrderAs(t testing.TB, id uuid.UUID, holder string, n int) {
 		ON CONFLICT (event_id, account) DO UPDATE SET held = buyers.held + excluded.held`, h.Event, holder, n)
 	h.exec(t, `INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
 		  seat_count, amount_minor, currency, pay_by)
-		VALUES ($1, $2, $3, $3, 1, 0, 1, $1::text, sha256('body'), $4::int, $4::bigint * $5, $6, now() + interval '10 minutes')`,
+		VALUES ($1::uuid, $2, $3, $3, 1, 0, 1, $1::uuid::text, sha256('body'), $4::int, $4::bigint * $5, $6, now() + interval '10 minutes')`,
 		id, h.Event, holder, n, PriceMinor, Currency)
 	h.exec(t, `WITH free AS (
 		  SELECT id FROM seats WHERE event_id = $1 AND order_id IS NULL ORDER BY id LIMIT $3 FOR UPDATE),

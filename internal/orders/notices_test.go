@@ -1,0 +1,196 @@
+package orders_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/orders"
+)
+
+// row is a stored notice's state.
+func (h *till) row(t testing.TB, n orders.ProviderNotice) (status, outcome string, tries int) {
+	t.Helper()
+	h.Scan(t, `SELECT status, outcome, tries FROM provider_notices WHERE notice_id = $1`, []any{n.ID}, &status, &outcome, &tries)
+	return status, outcome, tries
+}
+
+// A success that is there before its order waits, and pays when it has come.
+func TestNoticeBeforeItsOrder(t *testing.T) {
+	h := open(t, 1)
+	order := uuid.Must(uuid.NewV7())
+	n := success(order, "pi_1")
+	h.receive(t, n, orders.UnknownOrder)
+	h.retry(t, 0) // not yet
+	h.receive(t, n, orders.UnknownOrder)
+	h.OrderAs(t, order, "anna", 1)
+	h.due(t, n)
+	h.retry(t, 1)
+	h.retry(t, 0)
+	if status, outcome, tries := h.row(t, n); status != "applied" || outcome != "paid" || tries != 2 {
+		t.Errorf("notice is %s, %s after %d tries; want applied, paid, 2", status, outcome, tries)
+	}
+	if s := h.Status(t, order); s != "paid" {
+		t.Errorf("the order is %s, want paid", s)
+	}
+	h.receive(t, n, orders.Paid)
+}
+
+// due lets a waiting notice's next try come.
+func (h *till) due(t testing.TB, n orders.ProviderNotice) {
+	t.Helper()
+	_, err := h.Pool.Exec(t.Context(), `UPDATE provider_notices SET next_try_at = now()
+		WHERE notice_id = $1 AND status = 'waiting'`, n.ID)
+	must(t, err)
+}
+
+func (h *till) retry(t testing.TB, want int) {
+	t.Helper()
+	if n, err := h.in.RetryWaiting(t.Context()); n != want || err != nil {
+		t.Fatalf("%d notices tried again (%v), want %d", n, err, want)
+	}
+}
+
+// Money for an order that never comes is a person's after ten minutes, with the
+// amount; before that it is tried less and less often.
+func TestUnknownOrderBecomesAPersons(t *testing.T) {
+	h := open(t, 1)
+	h.Order(t, "anna", 1)
+	n := success(uuid.New(), "pi_lost")
+	h.receive(t, n, orders.UnknownOrder)
+	for i := range 4 {
+		wait := h.Count(t, `SELECT round(extract(epoch FROM next_try_at - now()))::int FROM provider_notices WHERE notice_id = $1`, n.ID)
+		if want := 1 << i; wait < want-1 || wait > want {
+			t.Errorf("try %d waits %d s, want %d", i+2, wait, want)
+		}
+		h.due(t, n)
+		h.retry(t, 1)
+	}
+	_, err := h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '10 minutes'`)
+	must(t, err)
+	h.due(t, n)
+	h.retry(t, 1)
+	if status, _, _ := h.row(t, n); status != "human" {
+		t.Errorf("notice is %s, want human", status)
+	}
+	var detail string
+	h.Scan(t, `SELECT detail FROM human_list WHERE kind = 'unknown_order' AND subject = 'pi_lost'`, nil, &detail)
+	t.Log(detail)
+	h.due(t, n)
+	h.retry(t, 0)
+}
+
+// What is not ours, or means nothing to us, is kept and has no effect.
+func TestForeignAndUnknownHaveNoEffect(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	foreign, elsewhere := success(order, "pi_1"), success(order, "pi_2")
+	foreign.Install, elsewhere.Install = "", "elsewhere"
+	nothing := says(orders.SaysCaptured, order, "pi_3", 0)
+	unreadable := says(orders.SaysUnreadable, order, "pi_4", 0)
+	for want, notices := range map[orders.Outcome][]orders.ProviderNotice{
+		orders.Foreign:      {foreign, elsewhere},
+		orders.NoEffect:     {says(orders.SaysNothing, order, "pi_5", 2500)},
+		orders.NothingTaken: {nothing},
+		orders.Unreadable:   {unreadable},
+	} {
+		for _, n := range notices {
+			h.receive(t, n, want)
+			status, outcome, _ := h.row(t, n)
+			if rest := map[bool]string{true: "human", false: "ignored"}[want == orders.Unreadable]; status != rest || outcome != string(want) {
+				t.Errorf("%s rests as %s, %s", n.Object, status, outcome)
+			}
+		}
+	}
+	if s, n := h.Status(t, order), h.Count(t, `SELECT count(*) FROM payments`); s != "pending" || n != 0 {
+		t.Errorf("the order is %s with %d payments, want pending and none", s, n)
+	}
+	if _, err := h.in.Receive(t.Context(), []byte("{")); !errors.Is(err, orders.ErrUnreadable) {
+		t.Errorf("no JSON at all: %v", err)
+	}
+}
+
+// The process dies between the provider's success and our commit: nothing of
+// it is left, and the provider's next try pays, or gives back.
+func TestDeathBeforeTheCommit(t *testing.T) {
+	for name, late := range map[string]bool{"in time": false, "after the end": true} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, 1)
+			order := h.Order(t, "anna", 1)
+			n := success(order, "pi_1")
+			hold, err := h.Pool.Begin(t.Context())
+			must(t, err)
+			_, err = hold.Exec(t.Context(), `SELECT FROM orders WHERE id = $1 FOR UPDATE`, order)
+			must(t, err)
+			died := make(chan error, 1)
+			go func() {
+				_, err := h.in.Receive(t.Context(), body(t, n))
+				died <- err
+			}()
+			h.cut(t)
+			if err := <-died; err == nil {
+				t.Fatal("its connection was cut before the commit, yet it says that it is done")
+			}
+			must(t, hold.Rollback(t.Context()))
+			kept := h.Count(t, `SELECT (SELECT count(*) FROM provider_notices) + (SELECT count(*) FROM payments)`)
+			if s := h.Status(t, order); s != "pending" || kept != 0 {
+				t.Fatalf("after its death: order %s, %d rows kept; want pending, 0", s, kept)
+			}
+			want := orders.Paid
+			if late {
+				h.Lapse(t, order)
+				h.expire(t, 1)
+				want = orders.PaidTooLate
+			}
+			h.receive(t, n, want)
+		})
+	}
+}
+
+// cut ends the connection that stands within a notice's transaction and waits
+// for the order's lock.
+func (h *till) cut(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		var n int
+		err := h.Pool.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
+		if err != nil {
+			t.Errorf("nobody to cut: %v", err)
+			return
+		}
+		if n > 0 {
+			return
+		}
+		<-again.C
+	}
+}
+
+// A fault while a waiting notice is tried puts it off and leaves the others.
+func TestOneBadNoticeHoldsNobodyUp(t *testing.T) {
+	h := open(t, 2)
+	good, bad := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	first, second := success(bad, "pi_bad"), success(good, "pi_good")
+	first.Capture.Currency = "not a currency" // the table's CHECK refuses it
+	h.receive(t, first, orders.UnknownOrder)
+	h.receive(t, second, orders.UnknownOrder)
+	h.OrderAs(t, bad, "anna", 1)
+	h.OrderAs(t, good, "ben", 1)
+	h.due(t, first)
+	h.due(t, second)
+	n, err := h.in.RetryWaiting(t.Context())
+	if n != 2 || err == nil {
+		t.Errorf("%d tried (%v), want 2 and a fault", n, err)
+	}
+	status, _, tries := h.row(t, first)
+	if s := h.Status(t, good); s != "paid" || status != "waiting" || tries != 2 {
+		t.Errorf("the good order is %s, the bad notice %s after %d tries; want paid, waiting, 2", s, status, tries)
+	}
+}

@@ -1,0 +1,190 @@
+package orders_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/orders"
+	"waitroom/internal/orders/orderstest"
+)
+
+// A success notice pays; a copy of it, and another notice of the same payment,
+// change nothing more.
+func TestPaidOnce(t *testing.T) {
+	h := open(t, 2)
+	order := h.Order(t, "anna", 1)
+	first := success(order, "pi_1")
+	h.receive(t, first, orders.Paid)
+	h.receive(t, first, orders.Paid)
+	h.receive(t, success(order, "pi_1"), orders.AlreadyPaid)
+	if n := h.Count(t, `SELECT count(*) FROM payments WHERE stands = 'on_order'`); n != 1 {
+		t.Errorf("%d payments on the order, want 1", n)
+	}
+}
+
+// The second payment of a paid order goes back, once, however often it is told.
+func TestPaidTwiceIsRefundedOnce(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	h.receive(t, success(order, "pi_1"), orders.Paid)
+	for range 3 {
+		h.receive(t, success(order, "pi_2"), orders.PaidTwice)
+	}
+	var id, request string
+	h.Scan(t, `SELECT id, convert_from(request, 'UTF8') FROM refund_operations`, nil, &id, &request)
+	payment := h.paymentID(t, "pi_2")
+	if want := fmt.Sprintf("refund:%s:%s", order, payment); id != want {
+		t.Errorf("operation %s, want %s", id, want)
+	}
+	want := fmt.Sprintf("amount=2500&metadata%%5Bevent%%5D=%s&metadata%%5Binstall%%5D=here&"+
+		"metadata%%5Boperation%%5D=refund%%3A%s%%3A%s&metadata%%5Border%%5D=%s&metadata%%5Bpayment%%5D=%s&payment_intent=pi_2",
+		h.Event, order, payment, order, payment)
+	if request != want {
+		t.Errorf("frozen request\n%s\nwant\n%s", request, want)
+	}
+}
+
+func (h *till) paymentID(t testing.TB, providerPayment string) (id uuid.UUID) {
+	t.Helper()
+	h.Scan(t, `SELECT id FROM payments WHERE provider_payment_id = $1`, []any{providerPayment}, &id)
+	return id
+}
+
+// Another amount or currency than the order's is not a payment of it: the
+// order stays unpaid, the money is seen by a person.
+func TestWrongMoneyGoesToAPerson(t *testing.T) {
+	for name, c := range map[string]struct {
+		amount   int64
+		currency string
+		want     orders.Outcome
+	}{
+		"a cent less":      {4999, "EUR", orders.WrongAmount},
+		"a cent more":      {5001, "EUR", orders.WrongAmount},
+		"another currency": {5000, "USD", orders.WrongCurrency},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, 2)
+			order := h.Order(t, "anna", 2)
+			n := says(orders.SaysCaptured, order, "pi_1", c.amount)
+			n.Currency = c.currency
+			h.receive(t, n, c.want)
+			n.ID += "-again"
+			h.receive(t, n, c.want)
+			if s := h.Status(t, order); s != "pending" {
+				t.Errorf("the order is %s, want pending", s)
+			}
+			var kind, detail, stands, currency string
+			var captured int64
+			h.Scan(t, `SELECT kind, detail, p.stands, p.captured_minor, p.currency
+				FROM human_list h JOIN payments p ON p.id = h.payment_id`, nil, &kind, &detail, &stands, &captured, &currency)
+			if kind != string(c.want) || stands != "human" || captured != c.amount || currency != c.currency {
+				t.Errorf("on the list: %s; money %d %s stands %s", kind, captured, currency, stands)
+			}
+			if want := fmt.Sprintf("the order is for 5000 EUR, stripe captured %d %s", c.amount, c.currency); detail != want {
+				t.Errorf("detail %q, want %q", detail, want)
+			}
+			h.receive(t, says(orders.SaysCaptured, order, "pi_2", 5000), orders.Paid)
+		})
+	}
+}
+
+// A try failed and another succeeded, told in every order and each told twice:
+// paid. One payment may fail and succeed, or two payments one each.
+func TestFailureNeverUndoesSuccess(t *testing.T) {
+	for name, second := range map[string]string{"one payment": "pi_1_", "two payments": "pi_2_"} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, len(doubled()))
+			for i, sequence := range doubled() {
+				holder := fmt.Sprint("holder-", i)
+				order := h.Order(t, holder, 1)
+				notices := []orders.ProviderNotice{
+					says(orders.SaysFailed, order, "pi_1_"+holder, orderstest.PriceMinor), success(order, second+holder),
+				}
+				for _, which := range sequence {
+					h.receive(t, notices[which], []orders.Outcome{orders.PaymentFailed, orders.Paid}[which])
+				}
+				if s := h.Status(t, order); s != "paid" {
+					t.Errorf("order %d %v: %s, want paid", i, sequence, s)
+				}
+			}
+		})
+	}
+}
+
+// doubled is every order in which two notices can come, each twice.
+func doubled() [][]int {
+	return [][]int{{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}
+}
+
+// Fifty copies of one notice at the same instant: fifty answers alike, one
+// transition, one notice out.
+func TestFiftyCopiesOfOneNotice(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	text := body(t, success(order, "pi_1"))
+	var alike atomic.Int32
+	together(50, func(int) {
+		outcome, err := h.in.Receive(t.Context(), text)
+		if err == nil && outcome == orders.Paid {
+			alike.Add(1)
+		} else {
+			t.Errorf("outcome %q: %v", outcome, err)
+		}
+	})
+	out := h.Count(t, `SELECT count(*) FROM notices WHERE kind = 'order.paid'`)
+	moves := h.Count(t, `SELECT count(*) FROM order_changes WHERE from_status = 'pending'`)
+	if alike.Load() != 50 || out != 1 || moves != 1 {
+		t.Errorf("%d alike, %d notices out, %d transitions; want 50, 1, 1", alike.Load(), out, moves)
+	}
+}
+
+// Two notices of one payment at the same instant, a hundred times (the
+// browser's return is one of them): one transition, no refund.
+func TestTwoTellingsAtOneInstant(t *testing.T) {
+	h := open(t, 100)
+	for i, holder := range orderstest.Holders(100) {
+		order, payment := h.Order(t, holder, 1), fmt.Sprint("pi_", i)
+		var paid, repeat atomic.Int32
+		together(2, func(int) {
+			switch outcome, err := h.in.Receive(t.Context(), body(t, success(order, payment))); {
+			case err != nil:
+				t.Error(err)
+			case outcome == orders.Paid:
+				paid.Add(1)
+			case outcome == orders.AlreadyPaid:
+				repeat.Add(1)
+			}
+		})
+		if paid.Load() != 1 || repeat.Load() != 1 {
+			t.Fatalf("round %d: paid %d times, repeated %d, want 1 and 1", i, paid.Load(), repeat.Load())
+		}
+	}
+	if n := h.Count(t, `SELECT count(*) FROM refund_operations`); n != 0 {
+		t.Errorf("%d refunds, want none", n)
+	}
+}
+
+// Two payments of one order at the same instant: one pays, the other goes back.
+func TestTwoPaymentsAtOneInstant(t *testing.T) {
+	h := open(t, 30)
+	for i, holder := range orderstest.Holders(30) {
+		order := h.Order(t, holder, 1)
+		var paid, twice atomic.Int32
+		together(2, func(n int) {
+			switch outcome, err := h.in.Receive(t.Context(), body(t, success(order, fmt.Sprintf("pi_%d_%d", i, n)))); {
+			case err != nil:
+				t.Error(err)
+			case outcome == orders.Paid:
+				paid.Add(1)
+			case outcome == orders.PaidTwice:
+				twice.Add(1)
+			}
+		})
+		if paid.Load() != 1 || twice.Load() != 1 {
+			t.Fatalf("round %d: paid %d, twice %d, want 1 and 1", i, paid.Load(), twice.Load())
+		}
+	}
+}
