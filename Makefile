@@ -8,7 +8,7 @@ export PATH := $(PATH):/usr/local/go/bin
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
-GO_DIRS      = $(shell go list -f '{{.Dir}}' ./cmd/... ./internal/... ./sql/...)
+GO_SOURCES  := $(wildcard bench cmd internal sql web/*.go *.go)
 
 .PHONY: demo test bench check fmt
 
@@ -29,11 +29,11 @@ bench:
 
 check:
 	@scripts/need.sh go
-	@unformatted=$$(go run $(GOFUMPT) -l $(GO_DIRS)); test -z "$$unformatted" || { echo "make fmt would change: $$unformatted"; exit 1; }
+	@unformatted=$$(go run $(GOFUMPT) -l $(GO_SOURCES)); test -z "$$unformatted" || { echo "make fmt would change: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go test -count=1 ./internal/archtest
 
 fmt:
 	@scripts/need.sh go
-	go run $(GOFUMPT) -w $(GO_DIRS)
+	go run $(GOFUMPT) -w $(GO_SOURCES)
