@@ -49,8 +49,9 @@ func ParseEvent(file string, data []byte, now time.Time) (EventFile, error) {
 		Offer: Offer{File: file},
 	}
 	y := yamlFile{f}
-	lines := y.document(data, e.keys(y, now))
-	e.settle(y, lines)
+	if lines := y.document(data, e.keys(y, now)); lines != nil {
+		e.settle(y, lines)
+	}
 	if err := f.err(); err != nil {
 		return EventFile{}, err
 	}
@@ -115,8 +116,13 @@ func (e *EventFile) settle(y yamlFile, lines map[string]int) {
 	if e.AccountLimit < e.OrderLimit {
 		y.add(lines["account_limit"], "account_limit", "%d is less than order_limit, %d", e.AccountLimit, e.OrderLimit)
 	}
-	if e.Plan == "" && len(e.Offer.Admissions) == 0 && len(e.Offer.HeldBack) > 0 {
-		y.add(lines["held_back"], "held_back", "there are no seats: the file names neither a plan nor general admission")
+	if e.Plan != "" || len(e.Offer.Admissions) > 0 {
+		return
+	}
+	for _, key := range []string{"prices", "held_back"} {
+		if line, given := lines[key]; given {
+			y.add(line, key, "there are no seats: the file names neither a plan nor general admission")
+		}
 	}
 }
 

@@ -66,7 +66,11 @@ func (r *reader) line() int {
 }
 
 func (r *reader) flaw(at *place, key, format string, args ...any) {
-	if !r.over {
+	switch {
+	case r.over:
+	case len(r.Kept) == flawsKept:
+		r.More++ // its place would cost more than it tells
+	default:
 		r.add(r.line(), at.field(key), format, args...)
 	}
 }
