@@ -1,0 +1,98 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Sizes bound a claimer.
+type Sizes struct {
+	Queue   int // attempts that may wait; one more is answered busy
+	Workers int // batches under way at once, each on a connection of its own
+	Batch   int // attempts in a batch
+}
+
+// Validate refuses sizes that nothing could work with.
+func (s Sizes) Validate() error {
+	if s.Queue < 1 || s.Workers < 1 || s.Batch < 1 || s.Batch > 1000 {
+		return fmt.Errorf("queue %d, workers %d, batch %d: each is at least 1, a batch at most 1000", s.Queue, s.Workers, s.Batch)
+	}
+	return nil
+}
+
+// Claimer claims seats in natural batches: what comes in while a batch is under
+// way is the next one. No timer: waiting for more would only cost time.
+type Claimer struct {
+	pool  *pgxpool.Pool
+	sizes Sizes
+	queue *queue
+	log   *slog.Logger
+	meter *meter
+}
+
+// NewClaimer makes a claimer; Run sets it to work. The pool has a connection
+// for each worker, and one for the reports.
+func NewClaimer(pool *pgxpool.Pool, sizes Sizes, log *slog.Logger, metrics prometheus.Registerer) *Claimer {
+	q := newQueue(sizes.Queue)
+	return &Claimer{pool: pool, sizes: sizes, queue: q, log: log, meter: newMeter(metrics, q)}
+}
+
+// Submit hands an attempt in. The answer is told once, by another goroutine or,
+// when the queue is full or the attempt bad, at once. After until nobody waits
+// for it: an attempt that is still in the queue then is dropped.
+func (c *Claimer) Submit(a Attempt, until time.Time, tell func(Answer)) {
+	in := &asked{Attempt: a, came: time.Now(), until: until, tell: tell}
+	var err error
+	if err = a.Validate(); err == nil {
+		in.order, err = uuid.NewV7()
+	}
+	if err != nil {
+		c.log.Error("bad attempt", "event", a.Event, "attempt", a.Key, "error", err)
+		c.answer(in, Answer{Outcome: Failed})
+	} else if !c.queue.push(in) {
+		c.meter.full.Inc()
+		c.answer(in, Answer{Outcome: Busy})
+	}
+}
+
+// Claim hands an attempt in and waits for its answer, until ctx ends: then the
+// attempt may be granted or not.
+func (c *Claimer) Claim(ctx context.Context, a Attempt) Answer {
+	until, bounded := ctx.Deadline()
+	if !bounded {
+		until = time.Now().Add(time.Minute)
+	}
+	told := make(chan Answer, 1)
+	c.Submit(a, until, func(answer Answer) { told <- answer })
+	select {
+	case answer := <-told:
+		return answer
+	case <-ctx.Done():
+		return Answer{Outcome: Unknown}
+	}
+}
+
+// Stop takes no more attempts. Run answers those that it has, and returns.
+func (c *Claimer) Stop() { c.queue.close() }
+
+// Run works until Stop. ctx bounds the work in hand, not its acceptance: a
+// context that ends in the middle of a claim costs a connection and an answer.
+func (c *Claimer) Run(ctx context.Context) {
+	var workers sync.WaitGroup
+	for range c.sizes.Workers {
+		workers.Go(func() {
+			for batch := c.queue.take(c.sizes.Batch); len(batch) > 0; batch = c.queue.take(c.sizes.Batch) {
+				c.meter.batch.Observe(float64(len(batch)))
+				c.serve(ctx, batch)
+			}
+		})
+	}
+	workers.Wait()
+}

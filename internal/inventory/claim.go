@@ -1,0 +1,177 @@
+// Package inventory owns the seats table. A seat belongs to at most one live
+// order, and the row itself is the only lock.
+//
+// Locks are taken in one order everywhere: accounts (by event and account),
+// then orders, then seats, each by id. Everything of one account takes turns at
+// its row of buyers, so that limits and attempt keys need no other guard.
+package inventory
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// claim grants the attempts whose every seat is free and whose limits allow,
+// and returns their positions. It is one transaction in one round trip: the
+// statements travel together, and the server commits at their end or, after
+// an error of any, rolls all of them back. No two attempts may be of the same
+// account or want the same seat.
+func claim(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) (won []int, err error) {
+	var b pgx.Batch
+	makeAccounts(&b, attempts)
+	lockAccounts(&b, attempts, nil)
+	grant(&b, attempts, &won)
+	return won, conn.SendBatch(ctx, &b).Close()
+}
+
+// makeAccounts gives each account its row. Rows are made in the order in which
+// they are locked.
+func makeAccounts(b *pgx.Batch, attempts []*asked) {
+	events, accounts := accountsOf(attempts)
+	b.Queue(`
+		INSERT INTO buyers (event_id, account, seat_limit)
+		SELECT e.id, a.account, e.account_limit
+		FROM unnest($1::text[], $2::text[]) AS a (event_id, account) JOIN events e ON e.id = a.event_id
+		ORDER BY e.id, a.account
+		ON CONFLICT DO NOTHING`, events, accounts)
+}
+
+// lockAccounts makes everything else of these accounts, and of these orders'
+// accounts, wait. A statement after it sees whatever they did before.
+func lockAccounts(b *pgx.Batch, attempts []*asked, orders []uuid.UUID) {
+	events, accounts := accountsOf(attempts)
+	b.Queue(`
+		SELECT FROM buyers WHERE (event_id, account) IN (
+		  SELECT event_id, account FROM unnest($1::text[], $2::text[]) AS a (event_id, account)
+		  UNION SELECT event_id, account FROM orders WHERE id = ANY($3))
+		ORDER BY event_id, account FOR NO KEY UPDATE`, events, accounts, orders)
+}
+
+func accountsOf(attempts []*asked) (events, accounts []string) {
+	for _, a := range attempts {
+		events, accounts = append(events, a.Event), append(accounts, a.Account)
+	}
+	return events, accounts
+}
+
+// grant is the claim itself, for attempts whose accounts are locked. Seats are
+// locked in id order; units of general admission in the order of their pos,
+// those that somebody else is taking left out. Units go to the attempts in the
+// order in which they came.
+//
+// A winner whose seats were not all changed would be half a claim: then the
+// division by zero at the end undoes everything.
+func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
+	c := columnsOf(attempts)
+	b.Queue(`
+		WITH asked AS MATERIALIZED (
+		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+		      $8::int[], $9::text[], $10::bytea[], $11::uuid[], $12::int[], $13::text[])
+		    AS a (i, event_id, account, holder, epoch, place, take, quota, attempt, body_hash, order_id, size, tier)
+		), allowed AS MATERIALIZED (
+		  SELECT a.*, e.currency, e.account_limit, e.pay_within
+		  FROM asked a
+		  JOIN events e ON e.id = a.event_id
+		  JOIN buyers b ON b.event_id = a.event_id AND b.account = a.account
+		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
+		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
+		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
+		    AND NOT EXISTS (SELECT FROM orders o
+		      WHERE o.event_id = a.event_id AND o.account = a.account AND (o.attempt = a.attempt OR o.status = 'pending'))
+		    AND a.size <= a.quota - (SELECT coalesce(sum(o.seat_count), 0) FROM orders o
+		      WHERE o.event_id = a.event_id AND o.account = a.account AND o.epoch = a.epoch AND o.take = a.take
+		        AND o.status IN ('pending', 'paid'))
+		), named AS MATERIALIZED (
+		  SELECT a.i, s.id, s.price_tier
+		  FROM unnest($14::int[], $15::bigint[]) AS w (i, seat_id)
+		  JOIN allowed a ON a.i = w.i
+		  JOIN seats s ON s.id = w.seat_id
+		  WHERE s.event_id = a.event_id AND s.order_id IS NULL AND NOT s.held_back
+		  ORDER BY s.id
+		  FOR NO KEY UPDATE OF s
+		), pools AS (
+		  SELECT event_id, tier, sum(size) AS size FROM allowed WHERE tier <> '' GROUP BY event_id, tier
+		), units AS MATERIALIZED (
+		  SELECT p.event_id, p.tier, u.id, row_number() OVER (PARTITION BY p.event_id, p.tier ORDER BY u.pos) AS nth
+		  FROM pools p CROSS JOIN LATERAL (
+		    SELECT s.id, s.pos FROM seats s
+		    WHERE s.event_id = p.event_id AND s.price_tier = p.tier
+		      AND s.kind = 'general' AND s.order_id IS NULL AND NOT s.held_back
+		    ORDER BY s.pos LIMIT p.size
+		    FOR NO KEY UPDATE SKIP LOCKED) u
+		), portions AS (
+		  SELECT i, event_id, tier, sum(size) OVER (PARTITION BY event_id, tier ORDER BY i) AS last, size
+		  FROM allowed WHERE tier <> ''
+		), picked AS MATERIALIZED (
+		  SELECT i, id, price_tier FROM named
+		  UNION ALL
+		  SELECT p.i, u.id, u.tier FROM portions p
+		  JOIN units u ON u.event_id = p.event_id AND u.tier = p.tier AND u.nth > p.last - p.size AND u.nth <= p.last
+		), priced AS MATERIALIZED (
+		  SELECT p.i, p.id, t.amount_minor
+		  FROM picked p JOIN allowed a ON a.i = p.i
+		  JOIN price_tiers t ON t.event_id = a.event_id AND t.id = p.price_tier
+		), winners AS MATERIALIZED (
+		  SELECT a.*, p.amount_minor
+		  FROM (SELECT i, count(*) AS size, sum(amount_minor) AS amount_minor FROM priced GROUP BY i) p
+		  JOIN allowed a ON a.i = p.i AND a.size = p.size
+		), ordered AS (
+		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
+		    seat_count, amount_minor, currency, pay_by)
+		  SELECT order_id, event_id, account, holder, epoch, place, take, attempt, body_hash,
+		    size, amount_minor, currency, clock_timestamp() + pay_within * (1 + 0.1 * random())
+		  FROM winners
+		), lines AS (
+		  INSERT INTO order_lines (order_id, seat_id, amount_minor)
+		  SELECT w.order_id, p.id, p.amount_minor FROM winners w JOIN priced p ON p.i = w.i
+		), changed AS (
+		  UPDATE seats s SET order_id = w.order_id, claimed_at = clock_timestamp()
+		  FROM winners w JOIN picked p ON p.i = w.i
+		  WHERE s.id = p.id AND s.order_id IS NULL AND NOT s.held_back
+		  RETURNING w.i
+		), counted AS (
+		  UPDATE buyers b SET held = b.held + w.size, seat_limit = w.account_limit
+		  FROM winners w WHERE b.event_id = w.event_id AND b.account = w.account
+		)
+		SELECT w.i, 1 / (count(c.i) = w.size)::int
+		FROM winners w LEFT JOIN changed c ON c.i = w.i
+		GROUP BY w.i, w.size ORDER BY w.i`,
+		c.i, c.event, c.account, c.holder, c.epoch, c.place, c.take, c.quota, c.key, c.hash, c.order, c.size, c.tier,
+		c.wantedBy, c.wanted,
+	).Query(func(rows pgx.Rows) (err error) {
+		*won, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (i int, err error) {
+			var whole int
+			return i, row.Scan(&i, &whole)
+		})
+		return err
+	})
+}
+
+// columns are attempts as Postgres takes many at once: an array a field.
+type columns struct {
+	i, quota, size                    []int32
+	event, account, holder, key, tier []string
+	epoch, place, take                []int64
+	hash                              [][]byte
+	order                             []uuid.UUID
+	wantedBy                          []int32 // the attempt's position,
+	wanted                            []int64 // and one seat that it names
+}
+
+func columnsOf(attempts []*asked) (c columns) {
+	for i, a := range attempts {
+		c.i = append(c.i, int32(i))
+		c.event, c.account, c.holder = append(c.event, a.Event), append(c.account, a.Account), append(c.holder, a.Holder)
+		c.epoch, c.place, c.take = append(c.epoch, a.Epoch), append(c.place, a.Place), append(c.take, a.Take)
+		c.quota, c.size = append(c.quota, int32(a.Quota)), append(c.size, int32(a.size()))
+		c.key, c.hash = append(c.key, a.Key), append(c.hash, a.BodyHash[:])
+		c.order, c.tier = append(c.order, a.order), append(c.tier, a.Tier)
+		for _, seat := range a.Seats {
+			c.wantedBy, c.wanted = append(c.wantedBy, int32(i)), append(c.wanted, seat)
+		}
+	}
+	return c
+}

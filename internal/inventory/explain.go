@@ -1,0 +1,146 @@
+package inventory
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// standing is how the sale stands to one attempt, at one instant. Pending
+// orders whose time is over (lapsed) are left out of every figure: they are
+// about to end, and a claim may end them itself.
+type standing struct {
+	i                        int
+	prior                    uuid.UUID // the order that was made under its key
+	sameBody                 bool
+	open                     bool
+	orderLimit, accountLimit int
+	held, heldByPass         int         // seats, by the account and of these by the pass
+	pending                  uuid.UUID   // the account's pending order
+	taken                    []int64     // the named seats that it cannot have
+	free, coming             int         // units of its tier, free and in lapsed orders; counted no further than is asked for
+	lapsedOwn, lapsed        []uuid.UUID // the account's own order; those that hold what it wants
+}
+
+// verdict is what a standing means: an answer, or "again", because nothing of
+// it stands in the way, once the lapsed orders have ended.
+type verdict struct {
+	answer Answer
+	again  bool
+	lapsed []uuid.UUID
+}
+
+// judge gives the first reason why not, the key's before all others.
+func (a Attempt) judge(s standing) verdict {
+	size := a.size()
+	switch {
+	case s.prior != uuid.Nil && s.sameBody:
+		return verdict{answer: Answer{Outcome: Already, Order: s.prior}}
+	case s.prior != uuid.Nil:
+		return verdict{answer: Answer{Outcome: KeyReused}}
+	case !s.open:
+		return verdict{answer: Answer{Outcome: SaleClosed}}
+	case size > s.orderLimit:
+		return verdict{answer: Answer{Outcome: OverLimit, Limit: OrderLimit}}
+	case s.pending != uuid.Nil:
+		return verdict{answer: Answer{Outcome: OverLimit, Limit: PendingOrder, Order: s.pending}}
+	case s.heldByPass+size > a.Quota:
+		return verdict{answer: Answer{Outcome: OverLimit, Limit: PassLimit}}
+	case s.held+size > s.accountLimit:
+		return verdict{answer: Answer{Outcome: OverLimit, Limit: AccountLimit}}
+	case len(s.taken) > 0:
+		return verdict{answer: Answer{Outcome: Taken, Taken: s.taken}}
+	case a.Tier != "" && s.free+s.coming < size:
+		return verdict{answer: Answer{Outcome: SoldOut, Left: s.free}}
+	case a.Tier != "" && s.free >= size:
+		return verdict{again: true, lapsed: s.lapsedOwn}
+	}
+	return verdict{again: true, lapsed: append(s.lapsedOwn, s.lapsed...)}
+}
+
+// explain says, of attempts that were granted nothing, why. It reads one fresh
+// snapshot and locks nothing: what it refuses was so at that instant. Of the
+// lapsed orders that hold general admission it takes any, so that claimers do
+// not all go for the same.
+func explain(ctx context.Context, pool *pgxpool.Pool, attempts []*asked) ([]verdict, error) {
+	c := columnsOf(attempts)
+	rows, err := pool.Query(ctx, `
+		WITH asked AS MATERIALIZED (
+		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::bytea[],
+		      $8::int[], $9::text[])
+		    AS a (i, event_id, account, epoch, take, attempt, body_hash, size, tier)
+		), named AS MATERIALIZED (
+		  SELECT w.i,
+		    array_agg(w.seat_id ORDER BY w.seat_id) FILTER (WHERE s.id IS NULL OR s.held_back
+		      OR o.status = 'paid' OR o.status = 'pending' AND o.pay_by > now()) AS taken,
+		    array_agg(DISTINCT o.id) FILTER (WHERE o.status = 'pending' AND o.pay_by <= now()) AS lapsed
+		  FROM unnest($10::int[], $11::bigint[]) AS w (i, seat_id)
+		  JOIN asked a ON a.i = w.i
+		  LEFT JOIN seats s ON s.id = w.seat_id AND s.event_id = a.event_id
+		  LEFT JOIN orders o ON o.id = s.order_id
+		  GROUP BY w.i
+		), pools AS MATERIALIZED (
+		  SELECT p.event_id, p.tier, free.units AS free, lapsed.units AS coming, lapsed.orders AS lapsed
+		  FROM (SELECT event_id, tier, sum(size) AS size FROM asked WHERE tier <> '' GROUP BY event_id, tier) p
+		  CROSS JOIN LATERAL (
+		    SELECT count(*) AS units FROM (
+		      SELECT FROM seats s
+		      WHERE s.event_id = p.event_id AND s.price_tier = p.tier
+		        AND s.kind = 'general' AND s.order_id IS NULL AND NOT s.held_back
+		      LIMIT p.size) f
+		  ) free
+		  CROSS JOIN LATERAL (
+		    SELECT sum(units) AS units, array_agg(id) AS orders FROM (
+		      SELECT o.id, count(*) AS units, sum(count(*)) OVER (ORDER BY random() ROWS UNBOUNDED PRECEDING) AS upto
+		      FROM orders o JOIN seats s ON s.order_id = o.id
+		      WHERE o.event_id = p.event_id AND o.status = 'pending' AND o.pay_by <= now()
+		        AND s.price_tier = p.tier AND s.kind = 'general'
+		      GROUP BY o.id) l
+		    WHERE upto - units < p.size
+		  ) lapsed
+		)
+		SELECT a.i, prior.id, coalesce(prior.body_hash = a.body_hash, false),
+		  coalesce(e.epoch = a.epoch AND e.control IN ('run', 'paused')
+		    AND (e.closes_at IS NULL OR now() < e.closes_at), false),
+		  coalesce(e.order_limit, 0), coalesce(e.account_limit, 0),
+		  own.held, own.by_pass, own.pending, named.taken,
+		  coalesce(pools.free, 0), coalesce(pools.coming, 0), own.lapsed, coalesce(named.lapsed, pools.lapsed)
+		FROM asked a
+		LEFT JOIN events e ON e.id = a.event_id
+		LEFT JOIN orders prior ON prior.event_id = a.event_id AND prior.account = a.account AND prior.attempt = a.attempt
+		LEFT JOIN named ON named.i = a.i
+		LEFT JOIN pools ON pools.event_id = a.event_id AND pools.tier = a.tier
+		CROSS JOIN LATERAL (
+		  SELECT coalesce(sum(o.seat_count) FILTER (WHERE live), 0) AS held,
+		    coalesce(sum(o.seat_count) FILTER (WHERE live AND o.epoch = a.epoch AND o.take = a.take), 0) AS by_pass,
+		    (array_agg(o.id) FILTER (WHERE live AND o.status = 'pending'))[1] AS pending,
+		    array_agg(o.id) FILTER (WHERE NOT live) AS lapsed
+		  FROM orders o CROSS JOIN LATERAL (SELECT o.status = 'paid' OR o.pay_by > now() AS live) l
+		  WHERE o.event_id = a.event_id AND o.account = a.account AND o.status IN ('pending', 'paid')
+		) own
+		ORDER BY a.i`,
+		c.i, c.event, c.account, c.epoch, c.take, c.key, c.hash, c.size, c.tier, c.wantedBy, c.wanted)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (verdict, error) {
+		var s standing
+		var prior, pending *uuid.UUID
+		err := row.Scan(&s.i, &prior, &s.sameBody, &s.open, &s.orderLimit, &s.accountLimit,
+			&s.held, &s.heldByPass, &pending, &s.taken, &s.free, &s.coming, &s.lapsedOwn, &s.lapsed)
+		if err != nil {
+			return verdict{}, err
+		}
+		s.prior, s.pending = orNil(prior), orNil(pending)
+		return attempts[s.i].judge(s), nil
+	})
+}
+
+func orNil(id *uuid.UUID) uuid.UUID {
+	if id == nil {
+		return uuid.Nil
+	}
+	return *id
+}

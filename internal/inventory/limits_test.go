@@ -1,0 +1,87 @@
+package inventory
+
+import (
+	"fmt"
+	"testing"
+
+	"waitroom/internal/pgtest"
+)
+
+// At most four for an account: ten orders of one at once, and one of 200.
+func TestAnAccountKeepsItsLimit(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 0, 300, "order_limit = 4, account_limit = 4")
+	claimers := []*Claimer{s.claimer(usual), s.claimer(usual)}
+	var attempts []Attempt
+	for i := range 10 {
+		attempts = append(attempts, s.standing("a", fmt.Sprint("k", i), 1))
+	}
+	attempts = append(attempts, s.standing("a", "big", 200))
+	wantTally(t, at(t, claimers, attempts), map[string]int{"claimed": 1, "over_limit order": 1, "over_limit pending_order": 9})
+	// One order is pending at a time, and says which; paid ones count on.
+	pending := claimers[0].Claim(t.Context(), s.standing("a", "next", 1))
+	o, _, err := FindOrder(t.Context(), s.pool, pending.Order)
+	if err != nil || o.Status != "pending" || o.Account != "a" {
+		t.Errorf("order in the way: %+v (%v)", o, err)
+	}
+	s.pay("a")
+	wantTally(t, []Answer{
+		claimers[0].Claim(t.Context(), s.standing("a", "four-more", 4)),
+		claimers[0].Claim(t.Context(), s.standing("a", "three-more", 3)),
+	}, map[string]int{"claimed": 1, "over_limit account": 1})
+	s.pay("a")
+	wantTally(t, []Answer{claimers[0].Claim(t.Context(), s.standing("a", "fifth", 1))}, map[string]int{"over_limit account": 1})
+	if n := s.count(`SELECT held FROM buyers WHERE account = 'a'`); n != 4 {
+		t.Errorf("the account holds %d, want 4", n)
+	}
+}
+
+// A pass buys its quota; what lapsed or was cancelled may be bought again.
+func TestAPassKeepsItsQuota(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 10, 0, "account_limit = 10")
+	c := s.claimer(usual)
+	take := s.attempt("a", "", s.seats...)
+	take.Quota = 3
+	by := func(key string, seats ...int64) Answer {
+		a := take
+		a.Key, a.Seats = key, seats
+		return c.Claim(t.Context(), a)
+	}
+	over := by("k1", s.seats[:4]...)
+	first := by("k2", s.seats[:2]...)
+	s.pay("a")
+	second := by("k3", s.seats[2:4]...)
+	third := by("k4", s.seats[2])
+	s.end("a", Cancelled)
+	again := by("k5", s.seats[2])
+	wantTally(t, []Answer{over, first, second, third, again}, map[string]int{"claimed": 3, "over_limit pass": 2})
+}
+
+func TestAClosedSaleSellsNothing(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 10, 0, "opens_at = now() - interval '1 hour', control = 'paused'")
+	c := s.claimer(usual)
+	ask := func(key string) Answer { return c.Claim(t.Context(), s.attempt("fan-"+key, key, s.seats[s.takes.Load()])) }
+	paused := ask("paused") // who is inside may buy
+	s.exec(`UPDATE events SET control = 'run', closes_at = now()`)
+	over := ask("over")
+	s.exec(`UPDATE events SET closes_at = NULL, control = 'closed'`)
+	closed := ask("closed")
+	s.exec(`UPDATE events SET control = 'run', epoch = 2`)
+	epoch := ask("epoch")
+	unknown := s.attempt("a", "k", s.seats[9])
+	unknown.Event = "no-such-event"
+	wantTally(t, []Answer{paused, over, closed, epoch, c.Claim(t.Context(), unknown)}, map[string]int{"claimed": 1, "sale_closed": 4})
+}
+
+// A lower account limit binds the next claim, and breaks nothing that is held.
+func TestLimitsMayChangeDuringTheSale(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 10, 0, "order_limit = 2, account_limit = 2")
+	c := s.claimer(usual)
+	first := c.Claim(t.Context(), s.attempt("a", "k1", s.seats[:2]...))
+	s.pay("a")
+	s.exec(`UPDATE events SET account_limit = 4`)
+	second := c.Claim(t.Context(), s.attempt("a", "k2", s.seats[2]))
+	s.exec(`UPDATE events SET account_limit = 2`)
+	s.end("a", Cancelled)
+	third := c.Claim(t.Context(), s.attempt("a", "k3", s.seats[2]))
+	wantTally(t, []Answer{first, second, third}, map[string]int{"claimed": 2, "over_limit account": 1})
+}
