@@ -19,8 +19,8 @@ type Pay struct {
 	Holder func(token string, now time.Time) (event, holder string, err error)
 	// Open opens a payment; see orders.Payments.
 	Open func(ctx context.Context, order uuid.UUID, holder, attempt string) (orders.Opening, orders.Payment, error)
-	// Verify is nil when the provider signed the body, else a text like a code.
-	Verify func(body []byte, signature string, now time.Time) error
+	// Verify is "" when the provider signed the body, else a word for why not.
+	Verify func(body []byte, signature string, now time.Time) string
 	// Receive makes a notice's effect durable; see orders.Inbox.
 	Receive func(ctx context.Context, body []byte) (orders.Outcome, error)
 
@@ -94,8 +94,8 @@ func (p Pay) open(ctx context.Context, r openRequest) (reply, error) {
 	switch {
 	case errors.Is(err, orders.ErrProvider):
 		return reply{}, problem("payment_unknown", "").after(2 * time.Second)
-	case err != nil:
-		return reply{}, p.unavailable("open payment", err)
+	case err != nil: // logged where it was seen
+		return reply{}, problem("unavailable", "").after(2 * time.Second)
 	}
 	switch opening {
 	case orders.Opened:
@@ -146,22 +146,16 @@ type noticeBody struct {
 // receive answers 2xx only after the effect is durable. What we do not know,
 // or is none of ours, is not the provider's fault and is 2xx as well.
 func (p Pay) receive(ctx context.Context, r noticeRequest) (reply, error) {
-	if err := p.Verify(r.body, r.signature, time.Now()); err != nil {
-		return reply{}, problem("bad_signature", err.Error())
+	if why := p.Verify(r.body, r.signature, time.Now()); why != "" {
+		return reply{}, problem("bad_signature", "").with("reason", why)
 	}
 	outcome, err := p.Receive(ctx, r.body)
 	switch {
 	case errors.Is(err, orders.ErrUnreadable):
 		return reply{}, problem("bad_request", err.Error())
-	case err != nil:
-		return reply{}, p.unavailable("provider notice", err)
+	case err != nil: // nothing happened that the next try would not find
+		p.Log.Error("provider notice", "error", err)
+		return reply{}, problem("unavailable", "").after(2 * time.Second)
 	}
 	return reply{body: noticeBody{outcome}}, nil
-}
-
-// unavailable is a fault on the way to the database: nothing happened that
-// asking again would not find.
-func (p Pay) unavailable(what string, err error) error {
-	p.Log.Error(what, "error", err)
-	return problem("unavailable", "").after(2 * time.Second)
 }

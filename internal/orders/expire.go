@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -58,4 +59,16 @@ func expire(ctx context.Context, pool *pgxpool.Pool, due []uuid.UUID) (n int, er
 func aboutRows(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "22") || strings.HasPrefix(refused.Code, "23"))
+}
+
+// Overdue is how long the longest overdue pending order is overdue; 0 if none is.
+func Overdue(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
+	var seconds float64
+	err := pool.QueryRow(ctx, `
+		SELECT greatest(0, coalesce(extract(epoch FROM now() - min(pay_by)), 0))::float8
+		FROM orders WHERE status = 'pending'`).Scan(&seconds)
+	if err != nil {
+		return 0, fmt.Errorf("overdue orders: %w", err)
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }

@@ -57,6 +57,15 @@ type Inbox struct {
 	Install string // which installation we are; other installations' payments are foreign
 	// Read tells what a body says. An error refuses it.
 	Read func(body []byte) (ProviderNotice, error)
+	// Seen, unless nil, hears of each notice and what became of it, after that
+	// is durable.
+	Seen func(ProviderNotice, Outcome)
+}
+
+func (in Inbox) seen(n ProviderNotice, o Outcome) {
+	if in.Seen != nil {
+		in.Seen(n, o)
+	}
 }
 
 // Receive stores a notice, applies it and writes what follows from it, all in
@@ -87,6 +96,7 @@ func (in Inbox) Receive(ctx context.Context, body []byte) (outcome Outcome, err 
 	if err != nil {
 		return "", fmt.Errorf("provider notice %s (%s): %w", n.ID, n.Kind, err)
 	}
+	in.seen(n, outcome)
 	return outcome, nil
 }
 

@@ -39,17 +39,17 @@ type AtProvider struct {
 }
 
 // Opening is the answer to a buyer who wants to pay.
-type Opening uint8
+type Opening string
 
 // The openings.
 const (
-	Opened      Opening = iota + 1
-	NoSuchOrder         // or another holder's
-	OrderPaid
-	OrderEnded  // or its time to pay is over
-	TooManyOpen // the order has openLimit payments that may still be paid
-	Busy        // as many calls to the provider as we allow are in flight: ask again
-	Refused     // the provider will not have this payment
+	Opened      Opening = "opened"
+	NoSuchOrder Opening = "no_such_order" // or another holder's
+	OrderPaid   Opening = "order_paid"
+	OrderEnded  Opening = "order_ended"   // or its time to pay is over
+	TooManyOpen Opening = "too_many_open" // the order has openLimit payments that may still be paid
+	Busy        Opening = "busy"          // as many calls to the provider as we allow are in flight: ask again
+	Refused     Opening = "refused"       // the provider will not have this payment
 )
 
 // openLimit bounds the payments of one order that may still succeed: each is
@@ -107,14 +107,14 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 		return err
 	})
 	if err != nil {
-		return 0, Payment{}, fmt.Errorf("open payment of order %s: %w", order, err)
+		return "", Payment{}, fmt.Errorf("open payment of order %s: %w", order, err)
 	}
 	if e.opening != Opened || e.CheckoutURL != "" {
 		return e.opening, e.Payment, nil
 	}
 	at, err := p.provider.OpenPayment(ctx, NewPayment{e.event, order, e.ID, e.AmountMinor, e.Currency})
 	if err != nil {
-		return 0, Payment{}, fmt.Errorf("%w: order %s, payment %s: %w", ErrProvider, order, e.ID, err)
+		return "", Payment{}, fmt.Errorf("%w: order %s, payment %s: %w", ErrProvider, order, e.ID, err)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()

@@ -53,7 +53,7 @@ func wantOpening(t testing.TB, p *orders.Payments, order uuid.UUID, holder, atte
 	t.Helper()
 	got, payment, err := p.Open(t.Context(), order, holder, attempt)
 	if err != nil || got != want {
-		t.Fatalf("attempt %q of %s: opening %d (%v), want %d", attempt, holder, got, err, want)
+		t.Fatalf("attempt %q of %s: opening %q (%v), want %q", attempt, holder, got, err, want)
 	}
 	return payment
 }

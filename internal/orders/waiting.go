@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/pg"
 )
@@ -14,29 +15,37 @@ import (
 // each in a transaction of its own, and says how many it tried. Any number of
 // processes may do so at once. A notice that cannot be applied is put off, so
 // that it does not stand in the others' way; the fault is returned.
-func (in Inbox) RetryWaiting(ctx context.Context) (tried int, err error) {
+func (in Inbox) RetryWaiting(ctx context.Context) (tried int, faults error) {
 	for {
-		var found bool
-		var fault error
+		var one retried
 		if err := pg.InTx(ctx, in.Pool, func(tx pgx.Tx) (err error) {
-			found, fault, err = in.retryOne(ctx, tx)
+			one, err = in.retryOne(ctx, tx)
 			return err
 		}); err != nil {
-			return tried, errors.Join(fault, fmt.Errorf("retry notices: %w", err))
+			return tried, errors.Join(faults, fmt.Errorf("retry notices: %w", err))
 		}
-		if fault != nil {
-			err = errors.Join(err, fault)
-		}
-		if !found {
-			return tried, err
+		if !one.found {
+			return tried, faults
 		}
 		tried++
+		if one.fault != nil {
+			faults = errors.Join(faults, one.fault)
+			continue
+		}
+		in.seen(one.notice, one.outcome)
 	}
+}
+
+type retried struct {
+	found   bool
+	notice  ProviderNotice
+	outcome Outcome
+	fault   error // why it could not be applied
 }
 
 // retryOne takes one due notice. What fails inside the savepoint is undone and
 // reported; that it was tried stays.
-func (in Inbox) retryOne(ctx context.Context, tx pgx.Tx) (found bool, fault, err error) {
+func (in Inbox) retryOne(ctx context.Context, tx pgx.Tx) (one retried, err error) {
 	var provider, id string
 	var body []byte
 	err = tx.QueryRow(ctx, `
@@ -44,24 +53,34 @@ func (in Inbox) retryOne(ctx context.Context, tx pgx.Tx) (found bool, fault, err
 		WHERE status = 'waiting' AND next_try_at <= now()
 		ORDER BY next_try_at LIMIT 1 FOR UPDATE SKIP LOCKED`).Scan(&provider, &id, &body)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil, nil
+		return retried{}, nil
 	}
 	if err != nil {
-		return false, nil, err
+		return retried{}, err
 	}
-	n, err := in.Read(body)
-	if err != nil {
-		n.Says = SaysUnreadable // it could be read when it came: another binary wrote it
+	one.found = true
+	if one.notice, err = in.Read(body); err != nil {
+		one.notice.Says = SaysUnreadable // it could be read when it came: another binary wrote it
 	}
-	n.Provider, n.ID = provider, id
-	outcome := UnknownOrder
-	fault = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
-		outcome, err = in.apply(ctx, savepoint, n)
+	one.notice.Provider, one.notice.ID = provider, id
+	err = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
+		one.outcome, err = in.apply(ctx, savepoint, one.notice)
 		return err
 	})
-	if fault != nil {
-		outcome = UnknownOrder
-		fault = fmt.Errorf("provider notice %s: %w", id, fault)
+	if err != nil {
+		one.outcome, one.fault = UnknownOrder, fmt.Errorf("provider notice %s: %w", id, err)
 	}
-	return true, fault, settle(ctx, tx, n, outcome)
+	return one, settle(ctx, tx, one.notice, one.outcome)
+}
+
+// Unsettled is how many provider notices wait for their order, and how many
+// things wait for a person.
+func Unsettled(ctx context.Context, pool *pgxpool.Pool) (waiting, human int, err error) {
+	err = pool.QueryRow(ctx, `
+		SELECT (SELECT count(*) FROM provider_notices WHERE status = 'waiting'),
+		  (SELECT count(*) FROM human_list WHERE resolved_at IS NULL)`).Scan(&waiting, &human)
+	if err != nil {
+		return 0, 0, fmt.Errorf("unsettled notices: %w", err)
+	}
+	return waiting, human, nil
 }

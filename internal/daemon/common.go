@@ -1,0 +1,94 @@
+// Package daemon puts each process together: its settings, its parts, what it
+// tells of itself. One file is one process; each is a function that runs until
+// its context ends, so that all of them can run in one program.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/httpapi"
+	"waitroom/internal/pg"
+	"waitroom/internal/process"
+)
+
+// Common are the settings of every process that works on the sale.
+type Common struct {
+	process.Ops
+	DatabaseURL string `env:"DATABASE_URL" required:"" secret:"" help:"Postgres, where seats, orders and money are. It has to be migrated, writable and durable, or the process does not start."`
+
+	// Set by a program that runs processes itself.
+	Logs      io.Writer                        `kong:"-"` // nil: stdout
+	Listening func(name string, addr net.Addr) `kong:"-"` // told where each listener answers, "ops" among them
+}
+
+func (c Common) logger(name string) *slog.Logger {
+	out := c.Logs
+	if out == nil {
+		out = os.Stdout
+	}
+	return process.Logger(out, name, c.LogLevel)
+}
+
+func (c Common) listening(name string, addr net.Addr) {
+	if c.Listening != nil {
+		c.Listening(name, addr)
+	}
+}
+
+// open opens a pool that lives as long as the process, and refuses a database
+// that could not keep our promises. use tells the process's pools apart.
+func (c Common) open(ctx context.Context, p *process.Process, use string, l pg.Limits) (*pgxpool.Pool, error) {
+	pool, err := pg.Open(ctx, c.DatabaseURL, "waitroom "+p.Name+" "+use, l)
+	if err != nil {
+		return nil, err
+	}
+	p.OnClose("postgres "+use, func(context.Context) error { pool.Close(); return nil })
+	if err := pg.Fit(ctx, pool); err != nil {
+		return nil, err
+	}
+	p.Check("postgres "+use, 2*time.Second, pool.Ping)
+	gauge := func(name, help string, f func(*pgxpool.Stat) int32) {
+		promauto.With(p.Metrics).NewGaugeFunc(prometheus.GaugeOpts{
+			Name: name, Help: help, ConstLabels: prometheus.Labels{"pool": use},
+		}, func() float64 { return float64(f(pool.Stat())) })
+	}
+	gauge("waitroom_pool_connections_used", "Connections to Postgres at work.", (*pgxpool.Stat).AcquiredConns)
+	gauge("waitroom_pool_connections_max", "Connections to Postgres at most.", (*pgxpool.Stat).MaxConns)
+	return pool, nil
+}
+
+// listen opens a TCP listener of both families.
+func (c Common) listen(ctx context.Context, name, addr string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	c.listening(name, l.Addr())
+	return l, nil
+}
+
+// TokenKeys are the settings of what callers carry.
+type TokenKeys struct {
+	TicketKeys string `env:"TICKET_KEYS" required:"" secret:"" help:"id:base64,id:base64: the keys of place tickets, at least 32 bytes each; the first signs. All processes need the same."`
+	PassKeys   string `env:"PASS_KEYS" required:"" secret:"" help:"P-256 keys of passes as PEM; the first private one signs. All processes need the same, or their public halves."`
+	PassIssuer string `env:"PASS_ISSUER" default:"waitroom" help:"iss of passes."`
+}
+
+// tokens refuses keys with which nobody could be told from anybody else.
+func (k TokenKeys) tokens() (t httpapi.Tokens, err error) {
+	var tickets, passes error
+	t.Tickets, tickets = admission.ParseTicketKeys(k.TicketKeys)
+	t.Passes, passes = admission.ParsePassKeys(k.PassIssuer, []byte(k.PassKeys))
+	return t, errors.Join(tickets, passes)
+}

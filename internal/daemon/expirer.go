@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"waitroom/internal/notice"
+	"waitroom/internal/orders"
+	"waitroom/internal/pg"
+	"waitroom/internal/process"
+)
+
+// ExpirerConfig are the settings of cmd/expirer.
+type ExpirerConfig struct {
+	Common
+	NATSURL string        `env:"NATS_URL" required:"" help:"Where notices are published as hints. While it is down they wait in Postgres."`
+	Every   time.Duration `env:"EXPIRE_EVERY" default:"200ms" help:"How often it looks for orders whose time to pay is over. Longer: seats come back later."`
+	Batch   int           `env:"EXPIRE_BATCH" default:"200" help:"Orders ended in one transaction. More: their locks are held longer."`
+}
+
+// Validate refuses what could not work.
+func (c ExpirerConfig) Validate() error {
+	if c.Every <= 0 || c.Batch < 1 || c.Batch > 200 {
+		return fmt.Errorf("expire every %s, batches of %d: want more than 0, and 1 to 200", c.Every, c.Batch)
+	}
+	return c.Ops.Validate()
+}
+
+// Expirer ends unpaid orders and relays the outbox. Any number may run: each
+// order is ended by one of them, and one of them relays.
+func Expirer(ctx context.Context, c ExpirerConfig) error {
+	return process.Run(ctx, "expirer", c.Ops, c.logger("expirer"), c.setup)
+}
+
+func (c ExpirerConfig) setup(ctx context.Context, p *process.Process) error {
+	pool, err := c.open(ctx, p, "orders", pg.Limits{Conns: 4})
+	if err != nil {
+		return err
+	}
+	nc, err := notice.Connect(c.NATSURL, "waitroom expirer", p.Log)
+	if err != nil {
+		return err
+	}
+	p.OnClose("nats", func(context.Context) error { nc.Close(); return nil })
+	relay := notice.NewRelay(pool, nc)
+	p.OnClose("relay", func(ctx context.Context) error { relay.Close(ctx); return nil })
+
+	m := newExpirerMetrics(p.Metrics)
+	p.Every(c.Every, "expire", func(ctx context.Context) error { return expirePass(ctx, pool, c.Batch, m) })
+	p.Every(100*time.Millisecond, "relay", func(ctx context.Context) error { return relayPass(ctx, relay, m) })
+	p.Every(time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, pool) })
+	c.listening("ops", p.OpsAddr())
+	return nil
+}
+
+func expirePass(ctx context.Context, pool *pgxpool.Pool, batch int, m *expirerMetrics) error {
+	n, err := orders.ExpireDue(ctx, pool, batch)
+	m.expired.Add(float64(n))
+	return err
+}
+
+func relayPass(ctx context.Context, relay *notice.Relay, m *expirerMetrics) error {
+	for {
+		n, err := relay.Step(ctx)
+		m.relayed.Add(float64(n))
+		if n == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+type expirerMetrics struct {
+	expired, relayed                    prometheus.Counter
+	overdue, unrelayed, oldestUnrelayed prometheus.Gauge
+}
+
+func newExpirerMetrics(r prometheus.Registerer) *expirerMetrics {
+	f := promauto.With(r)
+	counter := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	gauge := func(name, help string) prometheus.Gauge {
+		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	return &expirerMetrics{
+		expired:         counter("waitroom_orders_expired_total", "Orders that this process ended because they were not paid in time."),
+		relayed:         counter("waitroom_notices_relayed_total", "Notices that this process published."),
+		overdue:         gauge("waitroom_orders_overdue_seconds", "How long the longest overdue pending order is overdue."),
+		unrelayed:       gauge("waitroom_notices_unrelayed", "Notices in the outbox that were not published yet."),
+		oldestUnrelayed: gauge("waitroom_notices_oldest_unrelayed_seconds", "Age of the oldest of them."),
+	}
+}
+
+func (m *expirerMetrics) read(ctx context.Context, pool *pgxpool.Pool) error {
+	overdue, errOverdue := orders.Overdue(ctx, pool)
+	m.overdue.Set(overdue.Seconds())
+	n, oldest, errBacklog := notice.Backlog(ctx, pool)
+	m.unrelayed.Set(float64(n))
+	m.oldestUnrelayed.Set(oldest.Seconds())
+	return errors.Join(errOverdue, errBacklog)
+}

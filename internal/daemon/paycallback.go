@@ -1,0 +1,98 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"waitroom/internal/httpapi"
+	"waitroom/internal/orders"
+	"waitroom/internal/pg"
+	"waitroom/internal/process"
+	"waitroom/internal/stripe"
+)
+
+// PayCallbackConfig are the settings of cmd/paycallback.
+type PayCallbackConfig struct {
+	Common
+	TokenKeys
+	Addr           string        `env:"PAY_ADDR" default:":8082" help:"Where buyers open payments and the provider sends its notices."`
+	Install        string        `env:"INSTALL" required:"" help:"Names this installation in the provider's metadata. Payments of other installations on the same account are left alone; changed during a sale, our own are too."`
+	ProviderURL    string        `env:"PROVIDER_URL" default:"https://api.stripe.com" help:"The payment provider's API."`
+	ProviderKey    string        `env:"PROVIDER_KEY" required:"" secret:"" help:"The provider's secret key."`
+	ProviderMethod string        `env:"PROVIDER_METHOD" required:"" help:"The payment method whose page buyers are sent to (alipay, ideal, ...)."`
+	WebhookSecrets []string      `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" sep:"," help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start."`
+	Tolerance      time.Duration `env:"PROVIDER_TOLERANCE" default:"5m" help:"How far a notice's stamp may be from our clock, either way. Wider: old notices can be played again. Narrower: a slow clock refuses money."`
+	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} stands for the order's id."`
+	CallLimit      time.Duration `env:"PROVIDER_CALL_LIMIT" default:"10s" help:"Ends one call to the provider. Too short: payments whose answer was on its way are asked for again."`
+	CallsInFlight  int           `env:"PROVIDER_CALLS_IN_FLIGHT" default:"32" help:"Openings of payments under way at most; one more is answered 503 and asks again. Too many: the provider's own limit answers instead."`
+	NoticeConns    int           `env:"NOTICE_CONNS" default:"4" help:"Connections to Postgres for the provider's notices alone."`
+	PaymentConns   int           `env:"PAYMENT_CONNS" default:"4" help:"Connections to Postgres for opening payments alone."`
+}
+
+// Validate refuses what could not work.
+func (c PayCallbackConfig) Validate() error {
+	back, err := url.Parse(c.ReturnURL)
+	switch {
+	case err != nil || back.Host == "" || back.Scheme != "http" && back.Scheme != "https":
+		return fmt.Errorf("return URL %q: want http(s)://host/...", c.ReturnURL)
+	case c.CallLimit < time.Second || c.CallLimit > time.Minute:
+		return fmt.Errorf("provider call limit %s: want 1s to 1m", c.CallLimit)
+	case c.CallsInFlight < 1 || c.NoticeConns < 1 || c.PaymentConns < 1:
+		return errors.New("calls in flight, notice and payment connections: want at least 1 each")
+	}
+	return c.Ops.Validate()
+}
+
+// PayCallback opens payments and receives the provider's notices. The two have
+// pools of their own, so that neither waits for the other, nor for claims.
+func PayCallback(ctx context.Context, c PayCallbackConfig) error {
+	return process.Run(ctx, "paycallback", c.Ops, c.logger("paycallback"), c.setup)
+}
+
+func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error {
+	tokens, errTokens := c.tokens()
+	verifier, errSecrets := stripe.NewVerifier(c.WebhookSecrets, c.Tolerance)
+	client, errClient := stripe.NewClient(stripe.Settings{
+		BaseURL: c.ProviderURL, SecretKey: c.ProviderKey, Method: c.ProviderMethod, Limit: c.CallLimit,
+	})
+	if err := errors.Join(errTokens, errSecrets, errClient); err != nil {
+		return err
+	}
+	notices, err := c.open(ctx, p, "notices", pg.Limits{Conns: c.NoticeConns})
+	if err != nil {
+		return err
+	}
+	openings, err := c.open(ctx, p, "payments", pg.Limits{Conns: c.PaymentConns})
+	if err != nil {
+		return err
+	}
+	m := newPayMetrics(p.Metrics)
+	payments := orders.NewPayments(openings, provider{client, c.Install, c.ReturnURL, p.Log}, providerName, c.CallsInFlight)
+	m.inFlight(payments, c.CallsInFlight)
+	inbox := orders.Inbox{Pool: notices, Install: c.Install, Read: readNotice, Seen: m.seen(p.Log)}
+	p.Every(500*time.Millisecond, "waiting notices", func(ctx context.Context) error {
+		_, err := inbox.RetryWaiting(ctx)
+		return err
+	})
+	p.Every(5*time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, notices) })
+	return c.serve(ctx, p, httpapi.Pay{
+		Holder: tokens.Holder, Open: m.opening(p.Log, payments.Open),
+		Verify: signedBy(verifier), Receive: inbox.Receive,
+		Log: p.Log, CallLimit: c.CallLimit,
+	})
+}
+
+func (c PayCallbackConfig) serve(ctx context.Context, p *process.Process, pay httpapi.Pay) error {
+	l, err := c.listen(ctx, "pay", c.Addr)
+	if err != nil {
+		return err
+	}
+	app := httpapi.NewPay(p.Work(), pay)
+	p.Go("http", func(context.Context) error { return app.Listener(l) })
+	p.OnStop("http", app.ShutdownWithContext)
+	c.listening("ops", p.OpsAddr())
+	return nil
+}

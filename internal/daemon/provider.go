@@ -1,0 +1,121 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/orders"
+	"waitroom/internal/stripe"
+)
+
+// providerName stands on the rows of payments and provider notices.
+const providerName = "stripe"
+
+// provider opens payments in the provider's words: orders.Provider.
+type provider struct {
+	client    *stripe.Client
+	install   string
+	returnURL string // {order} stands for the order's id
+	log       *slog.Logger
+}
+
+func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.AtProvider, error) {
+	answer, err := p.client.Create(ctx, stripe.Payment{
+		Tags: stripe.Tags{
+			Install: p.install, Event: n.Event, Order: n.Order.String(), Payment: n.Payment.String(),
+		},
+		AmountMinor: n.AmountMinor, Currency: n.Currency,
+		ReturnURL: strings.ReplaceAll(p.returnURL, "{order}", n.Order.String()),
+	})
+	if err != nil {
+		return orders.AtProvider{}, err
+	}
+	if no := answer.Refused; no != nil {
+		why := fmt.Errorf("the provider says %d %s %s: %s", no.HTTP, no.Type, no.Code, no.Message)
+		if no.Later() || no.Ours() {
+			return orders.AtProvider{}, why
+		}
+		p.log.Warn("payment refused", "order", n.Order, "payment", n.Payment, "error", why)
+		return orders.AtProvider{Refused: true}, nil
+	}
+	if answer.Intent.CheckoutURL == "" {
+		return orders.AtProvider{}, errors.New("the provider names no page to pay on; PROVIDER_METHOD has to be a method that has one")
+	}
+	return orders.AtProvider{ProviderPayment: answer.Intent.ID, CheckoutURL: answer.Intent.CheckoutURL}, nil
+}
+
+// readNotice turns a verified body into what orders understands. What can be
+// named but not read is kept for a person; what has no name is refused.
+func readNotice(body []byte) (orders.ProviderNotice, error) {
+	n, err := stripe.ParseNotice(body)
+	if n.ID == "" {
+		return orders.ProviderNotice{}, err
+	}
+	told := orders.ProviderNotice{
+		ID: n.ID, Kind: n.Kind, Object: n.ObjectID, Body: body, Says: saysOf(n.Effect),
+		Capture: orders.Capture{
+			Provider: providerName, ProviderPayment: n.ProviderPayment, Install: n.Install,
+			Order: parseID(n.Order), Payment: parseID(n.Payment),
+			AmountMinor: n.ReceivedMinor, Currency: n.Currency,
+		},
+	}
+	if err != nil || told.Says != orders.SaysNothing && !isCurrency(n.Currency) {
+		told.Says = orders.SaysUnreadable
+	}
+	// A currency that we do not know has no other unit than the told one.
+	if told.ProviderAmount, err = stripe.ToProvider(n.ReceivedMinor, n.Currency); err != nil {
+		told.ProviderAmount = n.ReceivedMinor
+	}
+	return told, nil
+}
+
+func saysOf(e stripe.Effect) orders.Says {
+	switch e {
+	case stripe.PaymentSucceeded:
+		return orders.SaysCaptured
+	case stripe.PaymentFailed:
+		return orders.SaysFailed
+	case stripe.PaymentCancelled:
+		return orders.SaysCancelled
+	}
+	return orders.SaysNothing
+}
+
+// parseID is Nil for what is no id of ours: no order has it.
+func parseID(s string) uuid.UUID {
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return uuid.Nil
+	}
+	return id
+}
+
+func isCurrency(s string) bool {
+	return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// signedBy makes the check of a notice's signature: "" when it is good, else a
+// word for what is wrong with it.
+func signedBy(v *stripe.Verifier) func(body []byte, signature string, now time.Time) string {
+	return func(body []byte, signature string, now time.Time) string {
+		switch v.Verify(body, signature, now) {
+		case nil:
+			return ""
+		case stripe.NoSignature:
+			return "no_signature"
+		case stripe.Malformed:
+			return "malformed"
+		case stripe.TooOld:
+			return "too_old"
+		case stripe.TooNew:
+			return "too_new"
+		}
+		return "mismatch"
+	}
+}
