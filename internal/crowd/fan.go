@@ -26,10 +26,10 @@ type fan struct {
 
 // status is what a page needs of the shared document.
 type status struct {
-	State     string `json:"state"`
-	Epoch     int64  `json:"epoch"`
-	Front     int64  `json:"front"`
-	EtaPer100 struct {
+	State     string    `json:"state"`
+	Epoch     int64     `json:"epoch"`
+	Front     int64     `json:"front"`
+	EtaPer100 *struct { // null: nobody can say
 		P50 float64 `json:"p50"`
 	} `json:"eta_s_per_100"`
 	Poll struct {
@@ -42,6 +42,16 @@ type status struct {
 		Free    int64 `json:"free"`
 		Pending int64 `json:"pending"`
 	} `json:"seats"`
+}
+
+// next is when a page with so many people ahead asks again.
+func (s status) next(ahead int64) time.Duration {
+	next := s.Poll.Max / 4
+	if s.EtaPer100 != nil {
+		eta := float64(ahead) / 100 * s.EtaPer100.P50
+		next = min(max(eta*s.Poll.Share, s.Poll.Min), s.Poll.Max)
+	}
+	return time.Duration(next * float64(time.Second))
 }
 
 // live is a fan's whole evening.
@@ -145,10 +155,7 @@ func (f *fan) line(ctx context.Context) bool {
 		if f.restless(ctx) {
 			return false
 		}
-		ahead := f.number - doc.Front
-		eta := float64(ahead) / 100 * doc.EtaPer100.P50
-		next := min(max(eta*doc.Poll.Share, doc.Poll.Min), doc.Poll.Max)
-		wait(ctx, f.jitter(time.Duration(next*float64(time.Second))))
+		wait(ctx, f.jitter(doc.next(f.number-doc.Front)))
 	}
 	return false
 }

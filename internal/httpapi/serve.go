@@ -72,9 +72,17 @@ type request[R any] interface {
 // everything that the request causes. Answers of personal routes are never
 // kept by anybody.
 func serve[R any, P request[R]](limit time.Duration, do func(context.Context, R) (reply, error)) fiber.Handler {
+	return serveRead(limit, func(c *fiber.Ctx) (req R, err error) {
+		err = P(&req).decode(c)
+		return req, err
+	}, do)
+}
+
+// serveRead is serve for requests that need more than the wire to be read.
+func serveRead[R any](limit time.Duration, read func(*fiber.Ctx) (R, error), do func(context.Context, R) (reply, error)) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		var req R
-		if err := P(&req).decode(c); err != nil {
+		req, err := read(c)
+		if err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(c.UserContext(), limit)

@@ -35,13 +35,13 @@
     place.querySelector("[data-f=ahead]").textContent = ahead;
     const bar = $("progress");
     if (bar) bar.value = Math.max(bar.value, bar.max - ahead);
-    const p50 = d.eta_s_per_100.p50 * ahead / 100, p90 = d.eta_s_per_100.p90 * ahead / 100;
-    const open = d.state === "open" || d.state === "scheduled";
-    $("eta").textContent = open && ahead > 0 && p50 > 0 ? "About " + minutes(p50) + " to " + minutes(p90) : "";
+    const eta = d.eta_s_per_100; // null: nobody can say
+    const p50 = eta ? eta.p50 * ahead / 100 : 0, p90 = eta ? eta.p90 * ahead / 100 : 0;
+    $("eta").textContent = eta && ahead > 0 ? "About " + minutes(p50) + " to " + minutes(p90) : "";
     last = [last[1], verdict(d, ahead)];
     if (last[0] === last[1] || !last[0]) $("verdict").textContent = words[last[1]] + " " + ahead + " ahead of you, " + d.seats.free + " free and " + d.seats.pending + " in carts.";
     $("sale").textContent = { open: "", scheduled: "The sale has not begun yet.", paused: "Paused by the organiser. Your place is kept.", closed_on_doubt: "Paused for a moment (" + d.reason + "). Your place is kept.", exhausted: "Everything is sold or in carts at the moment. Tickets do come back; the line goes on then.", closed: "The sale is over." }[d.state] || "";
-    next = 1000 * Math.min(d.poll.max_s, Math.max(d.poll.min_s, p50 * d.poll.share_of_eta));
+    next = 1000 * (eta ? Math.min(d.poll.max_s, Math.max(d.poll.min_s, p50 * d.poll.share_of_eta)) : d.poll.max_s / 4);
     if (!called && number < d.front) {
       called = true;
       $("turn").hidden = false;

@@ -1,0 +1,193 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/inventory"
+)
+
+const (
+	claimWait = 3 * time.Second // for a claim's outcome, without Prefer
+	claimMost = 10 * time.Second
+	mostSeats = 100 // that one request may name
+)
+
+// wish is what a claim asks for: seats by name, or a quantity of a tier.
+type wish struct {
+	Seats    []string `json:"seats,omitempty"`
+	Tier     string   `json:"tier,omitempty"`
+	Quantity int      `json:"quantity,omitempty"`
+}
+
+// check refuses what no sale could grant, naming the member.
+func (w wish) check() error {
+	switch {
+	case len(w.Seats) > 0 && (w.Tier != "" || w.Quantity != 0):
+		return problem("bad_request", "either seats, or tier and quantity")
+	case len(w.Seats) > mostSeats:
+		return problem("bad_request", fmt.Sprintf("seats: %d at most", mostSeats))
+	case len(w.Seats) == 0 && w.Tier == "":
+		return problem("bad_request", "seats, or tier and quantity, are missing")
+	case w.Tier != "" && (w.Quantity < 1 || w.Quantity > mostSeats):
+		return problem("bad_request", fmt.Sprintf("quantity: a whole number from 1 to %d", mostSeats))
+	}
+	seen := make(map[string]bool, len(w.Seats))
+	for _, s := range w.Seats {
+		if s == "" || len(s) > 100 {
+			return problem("bad_request", "seats: each is a text of 1 to 100 bytes")
+		}
+		if seen[s] {
+			return problem("bad_request", "seats: "+strconv.Quote(s)+" is there twice")
+		}
+		seen[s] = true
+	}
+	return nil
+}
+
+// hash names what is wished for, however it was spelt.
+func (w wish) hash() [32]byte {
+	text, _ := json.Marshal(w) // texts and a number always marshal
+	return sha256.Sum256(text)
+}
+
+type claimRequest struct {
+	event, token, key string
+	wait              time.Duration
+	wish              wish
+}
+
+func (r *claimRequest) decode(c *fiber.Ctx) (err error) {
+	r.event, r.token, r.wait = c.Params("event"), bearer(c), claimWait
+	if r.token == "" {
+		return problem("token_missing", "")
+	}
+	if r.key, err = idempotencyKey(c); err != nil {
+		return err
+	}
+	if r.wait, err = preferWait(c.Get("Prefer")); err != nil {
+		return err
+	}
+	if err := jsonBody(c, &r.wish); err != nil {
+		return err
+	}
+	return r.wish.check()
+}
+
+// preferWait reads wait=n of RFC 7240; other preferences are not ours to judge.
+func preferWait(prefer string) (time.Duration, error) {
+	for p := range strings.SplitSeq(prefer, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if !strings.EqualFold(name, "wait") {
+			continue
+		}
+		s, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
+		if err != nil {
+			return 0, problem("bad_request", "Prefer: wait is a whole number of seconds")
+		}
+		return min(time.Duration(s)*time.Second, claimMost), nil
+	}
+	return claimWait, nil
+}
+
+// claim asks for seats. Everything about the sale that is refused here is also
+// refused in the claim's own transaction; here it only costs less.
+func (a *API) claim(ctx context.Context, r claimRequest) (reply, error) {
+	line, hall, err := a.sale(r.event)
+	if err != nil {
+		return reply{}, err
+	}
+	now := time.Now()
+	pass, err := a.Tokens.Passes.Check(r.token, r.event, line.Sale().Epoch, now)
+	if err != nil {
+		return reply{}, passRefused(err)
+	}
+	attempt, err := hall.attempt(r, pass)
+	if err != nil {
+		return reply{}, err
+	}
+	line.Alive(pass)
+	asked, cancel := context.WithTimeout(ctx, max(r.wait, 100*time.Millisecond))
+	defer cancel()
+	answer, err := a.Claim(asked, attempt)
+	if err != nil {
+		return a.unanswered(r, asked, err)
+	}
+	return a.answered(ctx, line, hall, r, pass, answer)
+}
+
+// attempt is the claim as the inventory takes it. The holder stands for the
+// account: no organiser asks for one yet.
+func (h *Hall) attempt(r claimRequest, p admission.Pass) (inventory.Attempt, error) {
+	at := inventory.Attempt{
+		Event: r.event, Account: p.Holder, Holder: p.Holder, Epoch: p.Epoch, Place: p.Place, Take: p.Take,
+		Quota: p.Quota, Key: r.key, BodyHash: r.wish.hash(), Tier: r.wish.Tier, Quantity: r.wish.Quantity,
+	}
+	if r.wish.Tier != "" && !h.tiers[r.wish.Tier] {
+		return at, problem("unknown_tier", strconv.Quote(r.wish.Tier)+" has no general admission")
+	}
+	ids, unknown := h.pick(r.wish.Seats)
+	if len(unknown) > 0 {
+		return at, problem("unknown_seat", strings.Join(unknown, ", "))
+	}
+	at.Seats = ids
+	return at, nil
+}
+
+// unanswered tells apart a claim that was not taken up from one whose outcome
+// is not known. When the caller's own wait ended, the outcome has a place.
+func (a *API) unanswered(r claimRequest, asked context.Context, err error) (reply, error) {
+	switch {
+	case errors.Is(err, inventory.ErrUnknown) && asked.Err() != nil:
+		at := "/v1/events/" + r.event + "/attempts/" + r.key
+		return reply{status: fiber.StatusAccepted, header: [][2]string{{"Location", at}, {"Retry-After", "1"}}}, nil
+	case errors.Is(err, inventory.ErrUnknown):
+		return reply{}, problem("claim_unknown", "")
+	case errors.Is(err, inventory.ErrBusy):
+		return reply{}, problem("busy", "")
+	case errors.Is(err, inventory.ErrBadAttempt):
+		return reply{}, problem("bad_request", err.Error())
+	}
+	return reply{}, err
+}
+
+func (a *API) answered(ctx context.Context, line *admission.Line, hall *Hall, r claimRequest, p admission.Pass, answer inventory.Answer) (reply, error) {
+	switch answer.Outcome {
+	case inventory.Claimed, inventory.Already:
+		order, err := a.orderOf(ctx, answer.Order, p.Holder)
+		if err != nil {
+			return reply{}, problem("claim_unknown", "") // it is there; reading it failed
+		}
+		status := fiber.StatusCreated
+		if answer.Outcome == inventory.Already {
+			status = fiber.StatusOK
+		}
+		return reply{status: status, body: order}, nil
+	case inventory.Taken:
+		line.FoundNothing(p, int64(len(r.wish.Seats)))
+		return reply{}, problem("seats_taken", "").with("taken", hall.names(r.wish.Seats, answer.Taken))
+	case inventory.SoldOut:
+		line.FoundNothing(p, int64(r.wish.Quantity))
+		return reply{}, problem("sold_out", "").with("left", answer.Left)
+	case inventory.OverLimit:
+		refused := problem("over_limit", "").with("limit", answer.Limit)
+		if answer.Limit == inventory.PendingOrder {
+			refused = refused.with("order", answer.Order)
+		}
+		return reply{}, refused
+	case inventory.KeyReused:
+		return reply{}, problem("key_reused", "")
+	case inventory.SaleClosed:
+		return reply{}, problem("sale_closed", "")
+	}
+	return reply{}, fmt.Errorf("claim answered %q", answer.Outcome)
+}

@@ -1,0 +1,268 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"waitroom/internal/admission"
+)
+
+// joinRequest names its holder by a possession secret. That is also the join's
+// idempotency key: the same secret gets the same live place.
+type joinRequest struct{ event, secret string }
+
+const (
+	secretLeast = 22 // characters of base64url: 128 bits and more
+	secretMost  = 128
+)
+
+func (r *joinRequest) decode(c *fiber.Ctx) error {
+	r.event, r.secret = c.Params("event"), bearer(c)
+	if r.secret == "" {
+		return nil
+	}
+	if len(r.secret) < secretLeast || len(r.secret) > secretMost {
+		return problem("bad_request", "the secret is 22 to 128 characters of base64url, of 128 random bits at least")
+	}
+	for _, b := range []byte(r.secret) {
+		if b != '-' && b != '_' && (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') {
+			return problem("bad_request", "the secret is base64url")
+		}
+	}
+	return nil
+}
+
+type placeBody struct {
+	Event    string         `json:"event"`
+	Epoch    int64          `json:"epoch"`
+	Number   int64          `json:"number"`
+	State    admission.View `json:"state"`
+	JoinedAt time.Time      `json:"joined_at"`
+}
+
+type joinedBody struct {
+	Place  placeBody `json:"place"`
+	Ticket string    `json:"ticket"`
+	Secret string    `json:"secret,omitempty"`
+}
+
+func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
+	line, ok := a.Lines.Line(r.event)
+	if !ok {
+		return reply{}, problem("no_such_event", "")
+	}
+	made := ""
+	if r.secret == "" {
+		made = admission.NewSecret()
+		r.secret = made
+	}
+	joined, err := line.Join(ctx, admission.HolderOf(r.secret))
+	if err != nil {
+		return reply{}, a.lineRefused("join", err)
+	}
+	p := joined.Place
+	out := reply{status: fiber.StatusOK, body: joinedBody{
+		Place: placeBody{
+			p.Event, p.Epoch, p.Number, p.View(line.Standing().Front, time.Now()), p.JoinedAt.UTC(),
+		},
+		Ticket: joined.Ticket, Secret: made,
+	}}
+	if joined.New {
+		out.status = fiber.StatusCreated
+	}
+	return out, nil
+}
+
+// lineRefused turns what the line says into its problem. What the line is not
+// certain of is never a refusal: ask again.
+func (a *API) lineRefused(what string, err error) error {
+	switch {
+	case errors.Is(err, admission.ErrOver):
+		return problem("sale_closed", "")
+	case errors.Is(err, admission.ErrFull):
+		return problem("line_full", "").after(30 * time.Second)
+	case errors.Is(err, admission.ErrEpoch):
+		return problem("epoch_changed", "")
+	case errors.Is(err, admission.ErrBusy):
+		return problem("busy", "")
+	}
+	return a.unavailable(what, err)
+}
+
+// ticketRequest is what a place's holder asks with.
+type ticketRequest struct {
+	line   *admission.Line
+	ticket admission.Ticket
+}
+
+func (a *API) readTicket(c *fiber.Ctx) (r ticketRequest, err error) {
+	return a.ticketHolder(c.Params("event"), bearer(c))
+}
+
+func (a *API) ticketHolder(event, token string) (r ticketRequest, err error) {
+	line, ok := a.Lines.Line(event)
+	if !ok {
+		return r, problem("no_such_event", "")
+	}
+	if token == "" {
+		return r, problem("token_missing", "")
+	}
+	t, err := line.Ticket(token)
+	if err != nil {
+		return r, ticketRefused(err)
+	}
+	return ticketRequest{line, t}, nil
+}
+
+type spanBody struct {
+	P50 float64 `json:"p50"`
+	P90 float64 `json:"p90"`
+}
+
+type meBody struct {
+	Number    int64               `json:"number"`
+	State     admission.View      `json:"state"`
+	Ahead     int64               `json:"ahead"`
+	Eta       *spanBody           `json:"eta_s"` // null: nobody can say
+	Verdict   admission.Verdict   `json:"verdict"`
+	Exceeds   bool                `json:"queue_exceeds_tickets"`
+	Seats     countsBody          `json:"seats"`
+	Poll      float64             `json:"poll_s"`
+	SaleState admission.SaleState `json:"sale_state"`
+	Reason    admission.Reason    `json:"reason"`
+}
+
+func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
+	p, err := r.line.Me(ctx, r.ticket)
+	if err != nil {
+		return reply{}, a.lineRefused("place", err)
+	}
+	return reply{body: meOf(p)}, nil
+}
+
+func meOf(p admission.Position) meBody {
+	b := meBody{
+		Number: p.Number, State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds,
+		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason,
+	}
+	if p.Known {
+		b.Eta = &spanBody{tenth(p.P50), tenth(p.P90)}
+	}
+	return b
+}
+
+// tenth is a duration in seconds, to the tenth.
+func tenth(d time.Duration) float64 { return math.Round(d.Seconds()*10) / 10 }
+
+type leftBody struct {
+	Number int64          `json:"number"`
+	State  admission.View `json:"state"`
+}
+
+func (a *API) leave(ctx context.Context, r ticketRequest) (reply, error) {
+	view, err := r.line.Leave(ctx, r.ticket)
+	if err != nil {
+		return reply{}, a.lineRefused("leave", err)
+	}
+	return reply{body: leftBody{r.ticket.Number, view}}, nil
+}
+
+type passBody struct {
+	Pass      string    `json:"pass"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Quota     int       `json:"quota"`
+	Take      int64     `json:"take"`
+	Number    int64     `json:"number"`
+}
+
+type notYetBody struct {
+	State      admission.View      `json:"state"`
+	SaleState  admission.SaleState `json:"sale_state"`
+	Reason     admission.Reason    `json:"reason"`
+	Ahead      int64               `json:"ahead"`
+	RetryAfter float64             `json:"retry_after_s"`
+}
+
+func (a *API) pass(ctx context.Context, r ticketRequest) (reply, error) {
+	answer, err := r.line.Pass(ctx, r.ticket)
+	if err != nil {
+		return reply{}, a.lineRefused("pass", err)
+	}
+	switch answer.View {
+	case admission.ViewPassed:
+		p := answer.Admitted
+		return reply{status: fiber.StatusOK, body: passBody{answer.Pass, p.ExpiresAt.UTC(), p.Quota, p.Take, answer.Number}}, nil
+	case admission.ViewOver:
+		return reply{}, problem("place_over", "Join again to wait once more, at the end of the line.")
+	case admission.ViewLeft:
+		return reply{}, problem("place_left", "Join again to wait once more, at the end of the line.")
+	}
+	again := answer.RetryAfter
+	return reply{
+		status: fiber.StatusAccepted,
+		body:   notYetBody{answer.View, answer.State, answer.Reason, answer.Ahead, math.Round(again.Seconds()*1000) / 1000},
+		header: [][2]string{{"Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds())))}},
+	}, nil
+}
+
+// passRequest is what somebody who was let in asks with.
+type passRequest struct {
+	line   *admission.Line
+	pass   admission.Pass
+	wanted int64
+}
+
+func (a *API) readPass(c *fiber.Ctx) (r passRequest, err error) {
+	line, ok := a.Lines.Line(c.Params("event"))
+	if !ok {
+		return r, problem("no_such_event", "")
+	}
+	token := bearer(c)
+	if token == "" {
+		return r, problem("token_missing", "")
+	}
+	p, err := line.Admitted(token)
+	if err != nil {
+		return r, passRefused(err)
+	}
+	return passRequest{line: line, pass: p}, nil
+}
+
+// alive is answered from memory: a sign of life costs no store anything.
+func (a *API) alive(_ context.Context, r passRequest) (reply, error) {
+	r.line.Alive(r.pass)
+	return reply{}, nil
+}
+
+// readLeaving may say what was looked for and not found: who wanted and got
+// nothing is not somebody who did not want.
+func (a *API) readLeaving(c *fiber.Ctx) (passRequest, error) {
+	r, err := a.readPass(c)
+	if err != nil || len(c.BodyRaw()) == 0 {
+		return r, err
+	}
+	var body struct {
+		Wanted int64 `json:"wanted"`
+	}
+	if err := jsonBody(c, &body); err != nil {
+		return r, err
+	}
+	if body.Wanted < 0 || body.Wanted > 1000 {
+		return r, problem("bad_request", "wanted: a whole number from 0 to 1000")
+	}
+	r.wanted = body.Wanted
+	return r, nil
+}
+
+func (a *API) gone(_ context.Context, r passRequest) (reply, error) {
+	if r.wanted > 0 {
+		r.line.FoundNothing(r.pass, r.wanted)
+	}
+	r.line.Gone(r.pass)
+	return reply{}, nil
+}
