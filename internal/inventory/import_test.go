@@ -166,16 +166,16 @@ func TestNothingIsHalfImported(t *testing.T) {
 // An import that ends in the middle of its COPY leaves the old hall whole,
 // whichever end it was that went away.
 func TestAnImportThatIsCutOffChangesNothing(t *testing.T) {
-	pool := pgtest.New(t)
-	for name, cut := range map[string]func(cancel func(), backend int){
-		"server": func(_ func(), backend int) {
+	for name, cut := range map[string]func(pool *pgxpool.Pool, cancel func(), backend int){
+		"server": func(pool *pgxpool.Pool, _ func(), backend int) {
 			if _, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend($1)`, backend); err != nil {
 				t.Error(err)
 			}
 		},
-		"caller": func(cancel func(), _ int) { cancel() },
+		"caller": func(_ *pgxpool.Pool, cancel func(), _ int) { cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			pool := pgtest.New(t)
 			created(t, pool, name)
 			wantImport(t, pool, name, block(40), false, inventory.Imported)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -184,7 +184,7 @@ func TestAnImportThatIsCutOffChangesNothing(t *testing.T) {
 				_, _, err := inventory.ImportHall(ctx, pool, name, block(200_000), true)
 				ended <- err
 			}()
-			cut(cancel, copying(t, pool))
+			cut(pool, cancel, copying(t, pool))
 			if err := <-ended; err == nil {
 				t.Fatal("the import was done before it was cut off")
 			}
