@@ -1,0 +1,79 @@
+package payprov
+
+import (
+	"crypto/rand"
+	"time"
+)
+
+// Ledger is what the provider knows of its account. Amounts are in its own
+// units, currencies in lower case.
+type Ledger struct {
+	Payments []LedgerPayment `json:"payment_intents"`
+	Refunds  []LedgerRefund  `json:"refunds"`
+}
+
+// LedgerPayment is one payment intent.
+type LedgerPayment struct {
+	ID       string            `json:"id"`
+	Status   string            `json:"status"`
+	Amount   int64             `json:"amount"`
+	Captured int64             `json:"captured"`
+	Refunded int64             `json:"refunded"`
+	Currency string            `json:"currency"`
+	Metadata map[string]string `json:"metadata"`
+	Created  int64             `json:"created"`
+}
+
+// LedgerRefund is one refund.
+type LedgerRefund struct {
+	ID       string            `json:"id"`
+	Payment  string            `json:"payment_intent"`
+	Status   string            `json:"status"`
+	Amount   int64             `json:"amount"`
+	Currency string            `json:"currency"`
+	Metadata map[string]string `json:"metadata"`
+	Created  int64             `json:"created"`
+}
+
+// book holds the account. Lists are by age; pages are read from their ends.
+type book struct {
+	seq     int64
+	intents []*intent
+	refunds []*refund
+	intent  map[string]*intent
+	refund  map[string]*refund
+}
+
+func newBook() book { return book{intent: map[string]*intent{}, refund: map[string]*refund{}} }
+
+func (b *book) ledger() Ledger {
+	l := Ledger{Payments: make([]LedgerPayment, 0, len(b.intents)), Refunds: make([]LedgerRefund, 0, len(b.refunds))}
+	for _, in := range b.intents {
+		l.Payments = append(l.Payments, LedgerPayment{
+			in.id, in.status, in.amount, in.captured, in.refunded, in.currency, in.metadata, in.created.Unix(),
+		})
+	}
+	for _, re := range b.refunds {
+		l.Refunds = append(l.Refunds, LedgerRefund{
+			re.id, re.of.id, re.status, re.amount, re.of.currency, re.metadata, re.created.Unix(),
+		})
+	}
+	return l
+}
+
+// header is what everything in the book has.
+type header struct {
+	seq      int64
+	id       string
+	created  time.Time
+	metadata map[string]string
+}
+
+func (h *header) head() *header { return h }
+
+func (b *book) header(prefix string, metadata map[string]string) header {
+	b.seq++
+	return header{seq: b.seq, id: newID(prefix), created: time.Now(), metadata: metadata}
+}
+
+func newID(prefix string) string { return prefix + rand.Text() }

@@ -1,0 +1,72 @@
+package payprov
+
+import (
+	"container/heap"
+	"context"
+	"time"
+)
+
+// take waits for the next delivery that is due; false when the provider ends.
+func (n *notices) take(ctx context.Context) (*delivery, bool) {
+	for ctx.Err() == nil {
+		d, wait := n.poll()
+		if d != nil {
+			return d, true
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+		case <-n.wake:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil, false
+}
+
+// poll takes the first delivery if it is due, else says how long to wait.
+func (n *notices) poll() (*delivery, time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.due) == 0 {
+		return nil, time.Hour
+	}
+	if wait := time.Until(n.due[0].due); wait > 0 {
+		return nil, wait
+	}
+	n.telling++
+	d := heap.Pop(&n.due).(*delivery)
+	if len(n.due) > 0 {
+		n.hint() // one hint may stand for many notices: pass it on
+	}
+	return d, 0
+}
+
+// finish ends a delivery, or puts it back for its next try.
+func (n *notices) finish(d *delivery, told bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.telling--
+	if told {
+		return
+	}
+	d.due = time.Now().Add(min(n.backoff<<min(d.tries, 16), max(n.backoff, 30*time.Second)))
+	d.tries++
+	heap.Push(&n.due, d)
+	n.hint()
+}
+
+type deliveries []*delivery
+
+func (d deliveries) Len() int           { return len(d) }
+func (d deliveries) Less(i, j int) bool { return d[i].due.Before(d[j].due) }
+func (d deliveries) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
+func (d *deliveries) Push(x any)        { *d = append(*d, x.(*delivery)) }
+
+func (d *deliveries) Pop() any {
+	old := *d
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*d = old[:len(old)-1]
+	return last
+}

@@ -1,0 +1,95 @@
+package stripe
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Payment is what Create asks for. It is all that the request's bytes depend
+// on: the same Payment is the same request.
+type Payment struct {
+	Tags               // Payment is also the key: pay:{id}
+	AmountMinor int64  // what the buyer pays
+	Currency    string // upper case
+	ReturnURL   string // where the provider's page sends the buyer back to; needed with Settings.Method
+}
+
+// Create opens a payment. Asked again with the same Payment, within the life
+// of the provider's keys (24 h), it answers the same intent.
+func (c *Client) Create(ctx context.Context, p Payment) (Answer, error) {
+	amount, err := ToProvider(p.AmountMinor, p.Currency)
+	if err != nil {
+		return Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
+	}
+	if p.Tags.Payment == "" {
+		return Answer{}, fmt.Errorf("%w: a payment without an id has no key", ErrNotSent)
+	}
+	r, err := c.send(ctx, http.MethodPost, "/v1/payment_intents", "pay:"+p.Tags.Payment, c.form(p, amount))
+	if err != nil {
+		return Answer{}, fmt.Errorf("create payment %s: %w", p.Tags.Payment, err)
+	}
+	a, err := r.believe()
+	if in := a.Intent; in != nil && (in.AmountMinor != p.AmountMinor || in.Currency != p.Currency || in.Tags != p.Tags) {
+		err = fmt.Errorf("%w: the answer is about another payment (%s)", ErrUnknown, in.ID)
+	}
+	if err != nil {
+		return Answer{}, fmt.Errorf("create payment %s: %w", p.Tags.Payment, err)
+	}
+	return a, nil
+}
+
+func (c *Client) form(p Payment, amount int64) url.Values {
+	f := url.Values{
+		"amount":            {strconv.FormatInt(amount, 10)},
+		"currency":          {strings.ToLower(p.Currency)},
+		"metadata[install]": {p.Install},
+		"metadata[event]":   {p.Event},
+		"metadata[order]":   {p.Order},
+		"metadata[payment]": {p.Tags.Payment},
+	}
+	if c.method == "" {
+		f.Set("automatic_payment_methods[enabled]", "true")
+		return f
+	}
+	f.Set("confirm", "true")
+	f.Set("payment_method_types[0]", c.method)
+	f.Set("payment_method_data[type]", c.method)
+	f.Set("return_url", p.ReturnURL)
+	return f
+}
+
+// Retrieve looks at a payment.
+func (c *Client) Retrieve(ctx context.Context, id string) (Answer, error) {
+	return c.about(ctx, http.MethodGet, id, "", "", nil)
+}
+
+// Cancel ends a payment that nobody paid, so that it cannot succeed later. A
+// payment that did succeed, or was cancelled before, refuses: Refused.Status
+// says which.
+func (c *Client) Cancel(ctx context.Context, id string) (Answer, error) {
+	form := url.Values{"cancellation_reason": {"abandoned"}}
+	return c.about(ctx, http.MethodPost, id, "/cancel", "cancel:"+id, form)
+}
+
+// about calls on one payment and believes only an answer about that one.
+func (c *Client) about(ctx context.Context, method, id, verb, key string, form url.Values) (Answer, error) {
+	if !strings.HasPrefix(id, "pi_") || strings.ContainsAny(id, "/?#%") {
+		return Answer{}, fmt.Errorf("%w: %q is no payment of the provider", ErrNotSent, id)
+	}
+	r, err := c.send(ctx, method, "/v1/payment_intents/"+id+verb, key, form)
+	if err != nil {
+		return Answer{}, fmt.Errorf("payment %s%s: %w", id, verb, err)
+	}
+	a, err := r.believe()
+	if a.Intent != nil && a.Intent.ID != id {
+		err = fmt.Errorf("%w: the answer is about %s", ErrUnknown, a.Intent.ID)
+	}
+	if err != nil {
+		return Answer{}, fmt.Errorf("payment %s%s: %w", id, verb, err)
+	}
+	return a, nil
+}
