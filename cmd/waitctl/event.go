@@ -15,7 +15,7 @@ import (
 
 type eventCmd struct {
 	Create eventCreateCmd `cmd:"" help:"Create an event from its file, with its hall if the file names one: all or nothing."`
-	Show   eventShowCmd   `cmd:"" help:"Show an event's settings."`
+	Show   eventShowCmd   `cmd:"" help:"Show an event's settings and its seats."`
 	List   eventListCmd   `cmd:"" help:"List all events in the order in which they open."`
 }
 
@@ -117,11 +117,15 @@ func (c *eventShowCmd) Run(ctx context.Context, out io.Writer) error {
 	if len(events) == 0 {
 		return refuse("there is no event %s", c.Event)
 	}
-	showEvent(out, events[0])
+	count, err := inventory.Recount(ctx, pool, c.Event, 0)
+	if err != nil {
+		return err
+	}
+	showEvent(out, events[0], count)
 	return nil
 }
 
-func showEvent(out io.Writer, e inventory.Event) {
+func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, line := range [][2]any{
@@ -133,6 +137,7 @@ func showEvent(out io.Writer, e inventory.Event) {
 		{"pay_within", e.PayWithin}, {"pay_extension", e.PayExtension},
 		{"share_prior", orNone(e.SharePrior)}, {"tickets_prior", orNone(e.TicketsPrior)}, {"stock_slack", e.StockSlack},
 		{"plan_hash", e.PlanHash}, {"version", e.Version},
+		{"seats", fmt.Sprintf("%d free, %d pending, %d sold, %d held back", n.Free, n.Pending, n.Sold, n.HeldBack)},
 	} {
 		fmt.Fprintf(w, "%v\t%v\n", line[0], line[1])
 	}

@@ -2,7 +2,7 @@
 //
 // It exits with 0 when it did what was asked, with 2 and the reason when that
 // was refused (a flawed file, an event that is not there), and with 1 when it
-// could not find out (no database, a time-out).
+// could not be done (no database, a time-out). The audit has a 3 of its own.
 package main
 
 import (
@@ -28,6 +28,7 @@ type cli struct {
 	Pause   pauseCmd   `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
 	Resume  resumeCmd  `cmd:"" help:"Undo pause."`
 	Close   closeCmd   `cmd:"" help:"End the sale for good."`
+	Audit   auditCmd   `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 
 func main() {
