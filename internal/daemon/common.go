@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"waitroom/internal/admission"
 	"waitroom/internal/httpapi"
+	"waitroom/internal/notice"
 	"waitroom/internal/pg"
 	"waitroom/internal/process"
 )
@@ -28,8 +30,8 @@ type Common struct {
 	DatabaseURL string `env:"DATABASE_URL" required:"" secret:"" help:"Postgres, where seats, orders and money are. It has to be migrated, writable and durable, or the process does not start."`
 
 	// Set by a program that runs processes itself.
-	Logs      io.Writer                        `kong:"-"` // nil: stdout
-	Listening func(name string, addr net.Addr) `kong:"-"` // told where each listener answers, "ops" among them
+	Logs      io.Writer               `kong:"-"` // nil: stdout
+	Listening func(name, addr string) `kong:"-"` // told where each listener answers; "ops", the last, when all is set up
 }
 
 func (c Common) logger(name string) *slog.Logger {
@@ -40,7 +42,7 @@ func (c Common) logger(name string) *slog.Logger {
 	return process.Logger(out, name, c.LogLevel)
 }
 
-func (c Common) listening(name string, addr net.Addr) {
+func (c Common) listening(name, addr string) {
 	if c.Listening != nil {
 		c.Listening(name, addr)
 	}
@@ -68,13 +70,31 @@ func (c Common) open(ctx context.Context, p *process.Process, use string, l pg.L
 	return pool, nil
 }
 
+// connect opens the process's connection to NATS. While it is away the process
+// is not ready: what it asks or answers there does not arrive.
+func connect(p *process.Process, url string) (*nats.Conn, error) {
+	nc, err := notice.Connect(url, "waitroom "+p.Name, p.Log)
+	if err != nil {
+		return nil, err
+	}
+	// The last answers are on their way before the connection closes.
+	p.OnClose("nats", func(ctx context.Context) error { defer nc.Close(); return nc.FlushWithContext(ctx) })
+	p.Check("nats", time.Second, func(context.Context) error {
+		if !nc.IsConnected() {
+			return errors.New("not connected")
+		}
+		return nil
+	})
+	return nc, nil
+}
+
 // listen opens a TCP listener of both families.
 func (c Common) listen(ctx context.Context, name, addr string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	c.listening(name, l.Addr())
+	c.listening(name, l.Addr().String())
 	return l, nil
 }
 

@@ -23,6 +23,7 @@ type Count struct {
 	// Bitmap is two bits a seat, by pos, low bits first: 0 free, 1 in a cart,
 	// 2 gone (sold or held back).
 	Bitmap []byte
+	Plan   string    // hash of the seat map; "" has no seats yet
 	At     time.Time // by the database's clock
 }
 
@@ -52,9 +53,9 @@ func Recount(ctx context.Context, pool *pgxpool.Pool, event string, theta time.D
 		SELECT coalesce(sum(seat_count) FILTER (WHERE status = 'pending' AND pay_by <= now() + $2), 0),
 		  count(*) FILTER (WHERE status = 'expired'),
 		  count(*) FILTER (WHERE status = 'paid' AND paid_at >= pay_by - $2),
-		  now()
+		  coalesce((SELECT plan_hash FROM events WHERE id = $1), ''), now()
 		FROM orders WHERE event_id = $1`, event, theta).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&n.Due, &n.Expired, &n.PaidLate, &n.At)
+		return row.Scan(&n.Due, &n.Expired, &n.PaidLate, &n.Plan, &n.At)
 	})
 	if err := pool.SendBatch(ctx, &b).Close(); err != nil {
 		return Count{}, fmt.Errorf("recount %s: %w", event, err)

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/inventory"
+	"waitroom/internal/pg"
+	"waitroom/internal/process"
+)
+
+// ClaimerConfig are the settings of cmd/claimer.
+type ClaimerConfig struct {
+	Common
+	NATSURL string `env:"NATS_URL" required:"" help:"Where attempts are asked and answered. While it is down nothing is claimed."`
+	Queue   int    `env:"CLAIM_QUEUE" default:"2048" help:"Attempts that may wait for their claim; one more is answered busy. More: longer waits before anybody hears so."`
+	Workers int    `env:"CLAIM_WORKERS" default:"4" help:"Batches under way at once, each on a connection of its own. More: smaller batches, and Postgres does more for each claim."`
+	Batch   int    `env:"CLAIM_BATCH" default:"64" help:"Attempts in a batch at most. More: their locks are held longer."`
+}
+
+func (c ClaimerConfig) sizes() inventory.Sizes {
+	return inventory.Sizes{Queue: c.Queue, Workers: c.Workers, Batch: c.Batch}
+}
+
+// Validate refuses what could not work.
+func (c ClaimerConfig) Validate() error {
+	return errors.Join(c.sizes().Validate(), c.Ops.Validate())
+}
+
+// Claimer claims seats for attempts that come over NATS. Any number may run:
+// each attempt is answered by one of them, and all of them by the same rows.
+func Claimer(ctx context.Context, c ClaimerConfig) error {
+	return process.Run(ctx, "claimer", c.Ops, c.logger("claimer"), c.setup)
+}
+
+func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
+	// One connection a worker, one for the reports, one to resolve on.
+	pool, err := c.open(ctx, p, "claims", pg.Limits{Conns: c.Workers + 2})
+	if err != nil {
+		return err
+	}
+	nc, err := connect(p, c.NATSURL)
+	if err != nil {
+		return err
+	}
+	claimer := inventory.NewClaimer(pool, c.sizes(), p.Log, p.Metrics)
+	name := claimerName()
+	p.Go("claims", func(context.Context) error { claimer.Run(p.Work()); return nil })
+	p.Every(time.Second, "report", func(ctx context.Context) error { return claimer.Report(ctx, name) })
+	p.OnClose("report", func(ctx context.Context) error { return claimer.Retire(ctx, name) })
+	stop, err := inventory.Serve(nc, claimer)
+	if err != nil {
+		claimer.Stop()
+		return err
+	}
+	p.OnStop("claims", func(ctx context.Context) error {
+		defer claimer.Stop()
+		return stop(ctx)
+	})
+	c.listening("ops", p.OpsAddr())
+	return nil
+}
+
+// claimerName is another for each start: two claimers never write one report.
+func claimerName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "claimer"
+	}
+	return host + "/" + uuid.NewString()[:8]
+}

@@ -1,0 +1,240 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/admission/dynamo"
+	"waitroom/internal/admission/local"
+	"waitroom/internal/httpapi"
+	"waitroom/internal/inventory"
+	"waitroom/internal/notice"
+	"waitroom/internal/pg"
+	"waitroom/internal/process"
+	"waitroom/internal/seating"
+)
+
+// WaitroomConfig are the settings of cmd/waitroom.
+type WaitroomConfig struct {
+	Common
+	TokenKeys
+	Addr       string `env:"ADDR" default:":8080" help:"The public listener: API and pages."`
+	AdminAddr  string `env:"ADMIN_ADDR" default:"127.0.0.1:8081" help:"The operators' listener: the line's export. Never the public's."`
+	AdminToken string `env:"ADMIN_TOKEN" required:"" secret:"" help:"Bearer of the admin listener."`
+	NATSURL    string `env:"NATS_URL" required:"" help:"Where claims are asked and hints come from. While it is down claims are answered busy; the line goes on."`
+
+	Line     string `env:"LINE_STORE" default:"dynamodb" enum:"dynamodb,local" help:"Where the line is kept: dynamodb, or local for a single replica with a file."`
+	LineFile string `env:"LINE_FILE" default:"line.db" help:"The file of LINE_STORE=local. One process holds it; its folder must exist and outlive the process."`
+	dynamo.Config
+
+	Replica string        `env:"REPLICA" help:"This replica's name, unlike any other's that runs. Default: the host's, and a word of chance."`
+	Hold    time.Duration `env:"HOLD" default:"2s" help:"How long a request for a pass stands at the door. Longer: fewer requests, more of them open."`
+	Lease   time.Duration `env:"LEASE" default:"1500ms" help:"How long a releaser must stand still to be replaced. Shorter: a slow store costs the lease. Longer: nobody is let in for longer after a crash."`
+
+	PayURL     string `env:"PAY_URL" help:"Where browsers reach paycallback, as http(s)://host. Empty: this same origin, behind one edge."`
+	PayOrigins string `env:"PAY_ORIGINS" help:"Origins that the pay button may lead to, apart from this one: paycallback's, and those of the provider's pages."`
+	Secure     bool   `env:"SECURE_COOKIES" default:"true" negatable:"" help:"Pages are reached by https, and cookies are sent over nothing else. Turn off for plain http on loopback only."`
+
+	Conns       int `env:"READ_CONNS" default:"6" help:"Connections to Postgres for orders and counts."`
+	LedgerConns int `env:"LEDGER_CONNS" default:"3" help:"Connections to Postgres for passes and settings alone."`
+	HTTPConns   int `env:"HTTP_CONNS" default:"100000" help:"Open connections at most, about 6 kB each while idle."`
+}
+
+// Validate refuses what could not work.
+func (c WaitroomConfig) Validate() error {
+	switch {
+	case c.Hold < 100*time.Millisecond || c.Hold > 4*time.Second:
+		return fmt.Errorf("hold %s: want 100ms to 4s", c.Hold)
+	case c.Lease < 500*time.Millisecond || c.Lease > 30*time.Second:
+		return fmt.Errorf("lease %s: want 500ms to 30s", c.Lease)
+	case c.Conns < 2 || c.LedgerConns < 2 || c.HTTPConns < 1:
+		return errors.New("connections: want at least 2 of Postgres for each use, and 1 of HTTP")
+	case c.Line == "local" && c.LineFile == "":
+		return errors.New("LINE_STORE=local needs LINE_FILE")
+	}
+	return c.Ops.Validate()
+}
+
+// Waitroom serves the line, the claims and the pages of all events. Any number
+// of replicas may run, each with a releaser for each event, of which one holds
+// the event's lease.
+func Waitroom(ctx context.Context, c WaitroomConfig) error {
+	return process.Run(ctx, "waitroom", c.Ops, c.logger("waitroom"), c.setup)
+}
+
+func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
+	tokens, err := c.tokens()
+	if err != nil {
+		return err
+	}
+	if !tokens.Passes.CanSign() {
+		return errors.New("PASS_KEYS has no private key: passes could not be signed")
+	}
+	reads, err := c.open(ctx, p, "reads", pg.Limits{Conns: c.Conns})
+	if err != nil {
+		return err
+	}
+	books, err := c.open(ctx, p, "ledger", pg.Limits{Conns: c.LedgerConns})
+	if err != nil {
+		return err
+	}
+	store, err := c.store(ctx, p)
+	if err != nil {
+		return err
+	}
+	nc, err := connect(p, c.NATSURL)
+	if err != nil {
+		return err
+	}
+	metrics := admission.NewMetrics(p.Metrics)
+	ledger := admission.NewLedger(books, metrics)
+	halls := &halls{pool: reads}
+	lines := admission.NewLines(admission.Config{
+		Replica: c.replica(), Store: store, Books: ledger.Books(), Tickets: tokens.Tickets, Passes: tokens.Passes,
+		Recount: halls.recount, Hold: c.Hold, Lease: c.Lease, Log: p.Log, Metrics: metrics,
+	}, ledger.Sales)
+	// The ledger outlives the lines: passes that are being written still need it.
+	p.Go("ledger", ledger.Run)
+	p.Go("lines", lines.Run)
+	p.Check("lines", time.Second, lines.Ready)
+	p.OnStop("doors", lines.Drain)
+	if err := hints(p, nc, lines); err != nil {
+		return err
+	}
+	return c.serve(ctx, p, &httpapi.API{
+		Lines: lines, Halls: &halls.served, Tokens: tokens, Pool: reads,
+		Claim: func(ctx context.Context, at inventory.Attempt) (inventory.Answer, error) {
+			return inventory.Ask(ctx, nc, at)
+		},
+		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
+		AdminToken: c.AdminToken, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
+	})
+}
+
+func (c WaitroomConfig) replica() string {
+	if c.Replica != "" {
+		return c.Replica
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "waitroom"
+	}
+	return host + "/" + uuid.NewString()[:8]
+}
+
+// store opens the line's store.
+func (c WaitroomConfig) store(ctx context.Context, p *process.Process) (admission.Store, error) {
+	var store admission.Store
+	switch c.Line {
+	case "local":
+		s, err := local.Open(c.LineFile)
+		if err != nil {
+			return nil, err
+		}
+		store = s
+	default:
+		s, err := dynamo.New(ctx, c.Config)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.EnsureTable(ctx); err != nil {
+			return nil, err
+		}
+		store = s
+	}
+	if closer, ok := store.(io.Closer); ok {
+		p.OnClose("line store", func(context.Context) error { return closer.Close() })
+	}
+	return store, nil
+}
+
+// hints recounts an event's stock at once when something of it changed. A lost
+// hint costs a second: the recount comes by itself.
+func hints(p *process.Process, nc *nats.Conn, lines *admission.Lines) error {
+	stop, err := notice.Listen(nc, "tickets.returned", func(h notice.Hint) {
+		if line, ok := lines.Line(h.Event); ok {
+			line.StockChanged()
+		}
+	})
+	if err != nil {
+		return err
+	}
+	p.OnStop("hints", func(context.Context) error { return stop() })
+	return nil
+}
+
+func (c WaitroomConfig) serve(ctx context.Context, p *process.Process, api *httpapi.API) error {
+	public, err := api.Public()
+	if err != nil {
+		return err
+	}
+	listener, err := c.listen(ctx, "public", c.Addr)
+	if err != nil {
+		return err
+	}
+	operators, err := c.listen(ctx, "admin", c.AdminAddr)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	admin := api.Admin()
+	p.Go("public", func(context.Context) error { return public.Listener(listener) })
+	p.Go("admin", func(context.Context) error { return admin.Listener(operators) })
+	p.OnStop("public", public.ShutdownWithContext)
+	p.OnStop("admin", admin.ShutdownWithContext)
+	c.listening("ops", p.OpsAddr())
+	return nil
+}
+
+// halls keeps the seats of the events that are served: read once for each plan,
+// counted once a second.
+type halls struct {
+	pool   *pgxpool.Pool
+	served httpapi.Halls
+}
+
+// recount counts an event's seats for its line, and publishes the same count.
+// An event without seats has none to sell, which is known.
+func (h *halls) recount(ctx context.Context, event string, theta time.Duration) (admission.Stock, error) {
+	n, err := inventory.Recount(ctx, h.pool, event, theta)
+	if err != nil {
+		return admission.Stock{}, err
+	}
+	if err := h.publish(ctx, event, n); err != nil && !errors.Is(err, inventory.ErrNoPlan) {
+		return admission.Stock{}, err
+	}
+	return admission.Stock{
+		Free: n.Free, Pending: n.Pending, Sold: n.Sold, HeldBack: n.HeldBack,
+		Due: n.Due, Expired: n.Expired, PaidLate: n.PaidLate,
+	}, nil
+}
+
+func (h *halls) publish(ctx context.Context, event string, n inventory.Count) error {
+	hall, ok := h.served.Get(event)
+	if !ok || hall.PlanHash() != n.Plan {
+		plan, err := inventory.ReadPlan(ctx, h.pool, event)
+		if err != nil {
+			return err
+		}
+		hall = httpapi.NewHall(event, plan)
+	}
+	if err := hall.Count(n); err != nil {
+		return err
+	}
+	h.served.Put(hall)
+	return nil
+}
+
+// money writes an amount as people read it.
+func money(minor int64, currency string) string {
+	return currency + " " + seating.FormatAmount(currency, minor)
+}
