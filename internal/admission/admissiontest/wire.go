@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strings"
@@ -114,7 +115,10 @@ func answer(req *http.Request, status int, kind string) *http.Response {
 	return &http.Response{
 		StatusCode: status, Status: http.StatusText(status), Request: req,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:        http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Header: http.Header{
+			"Content-Type": {"application/x-amz-json-1.0"},
+			"X-Amz-Crc32":  {fmt.Sprint(crc32.ChecksumIEEE([]byte(body)))},
+		},
 		Body:          io.NopCloser(strings.NewReader(body)),
 		ContentLength: int64(len(body)),
 	}

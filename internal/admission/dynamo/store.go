@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/logging"
 
 	"waitroom/internal/admission"
 )
@@ -53,7 +54,8 @@ func New(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Table == "" || cfg.Timeout <= 0 || cfg.Conns <= 0 {
 		return nil, fmt.Errorf("dynamo: table %q, timeout %s, %d connections: none may be empty", cfg.Table, cfg.Timeout, cfg.Conns)
 	}
-	var how []func(*config.LoadOptions) error
+	// What the SDK has to say comes back as an error, once.
+	how := []func(*config.LoadOptions) error{config.WithLogger(logging.Nop{})}
 	if cfg.Endpoint != "" {
 		how = append(how,
 			config.WithBaseEndpoint(cfg.Endpoint),

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"go.etcd.io/bbolt"
+	bolterr "go.etcd.io/bbolt/errors"
 )
 
 // batchMost bounds a transaction, and so how long a refill can wait behind
@@ -124,5 +125,8 @@ func read[T any](ctx context.Context, s *Store, look func(*bbolt.Tx) (T, error))
 		got, err = look(tx)
 		return err
 	})
+	if errors.Is(err, bolterr.ErrDatabaseNotOpen) {
+		err = ErrClosed
+	}
 	return got, err
 }
