@@ -10,6 +10,7 @@ type Sale struct {
 	Event string
 	Epoch int64
 	Title string
+	Venue string
 
 	Control  Control
 	OpensAt  time.Time

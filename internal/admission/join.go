@@ -1,0 +1,231 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+const (
+	joinsWaiting = 20_000 // joins that may wait for a number; more are told to come again
+	blockMost    = 1_000  // numbers in one block
+	blockTries   = 3      // blocks that one join may lose to an unknown outcome
+	writeTries   = 3      // of a place, after an unknown outcome
+	joinWrites   = 256    // places looked up or written at once
+	joinLimit    = 4 * time.Second
+	storeLimit   = time.Second // one call of the store
+)
+
+// Joined is a place and what its holder carries away.
+type Joined struct {
+	Place  Place
+	Ticket string
+	New    bool // false: it is the live place that the holder had
+}
+
+// entrance is where people join one line. Numbers are allotted in blocks: what
+// arrived while the last block was being fetched becomes the next, so joins a
+// second are not bounded by the one counter.
+type entrance struct {
+	line    *Line
+	numbers *batches[*int64]
+	same    singleflight.Group // by holder
+	writes  chan struct{}
+}
+
+func newEntrance(l *Line) *entrance {
+	e := &entrance{line: l, writes: make(chan struct{}, joinWrites)}
+	e.numbers = newBatches(joinsWaiting, blockMost, e.allot)
+	return e
+}
+
+// Join gives the holder a place at the tail, or the live place that it has. A
+// reload, a second tab, a lost answer: the same place, and no number is used.
+// Refused with ErrOver, ErrFull, ErrBusy, ErrEpoch; with ErrDoubt the holder
+// may have got a place, and learns it by asking again.
+func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
+	if l.Sale().over(time.Now()) {
+		return Joined{}, ErrOver
+	}
+	if !l.isOpen() {
+		return Joined{}, ErrDoubt
+	}
+	led := false // two at once are one join: the second finds the place of the first
+	answer := l.entrance.same.DoChan(holder, func() (any, error) {
+		led = true
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinLimit)
+		defer cancel()
+		return l.entrance.join(work, holder)
+	})
+	select {
+	case <-ctx.Done():
+		return Joined{}, ctx.Err()
+	case a := <-answer:
+		if a.Err != nil {
+			l.cfg.Metrics.joins.WithLabelValues(joinOutcome(a.Err)).Inc()
+			return Joined{}, a.Err
+		}
+		j := a.Val.(Joined)
+		j.New = j.New && led
+		l.cfg.Metrics.joins.WithLabelValues(map[bool]string{true: "new", false: "again"}[j.New]).Inc()
+		return j, nil
+	}
+}
+
+func joinOutcome(err error) string {
+	switch {
+	case errors.Is(err, ErrFull):
+		return "full"
+	case errors.Is(err, ErrBusy):
+		return "busy"
+	}
+	return "doubt"
+}
+
+func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
+	old, err := e.find(ctx, holder)
+	if err == nil && old.Live(e.line.epoch, time.Now()) {
+		return e.joined(old, false), nil
+	}
+	if err != nil && !errors.Is(err, ErrNoPlace) {
+		return Joined{}, doubt("find place", err)
+	}
+	var number int64
+	if err := e.numbers.do(ctx, &number); err != nil {
+		return Joined{}, err
+	}
+	place, err := e.write(ctx, Place{
+		Event: e.line.event, Epoch: e.line.epoch, Holder: holder, Number: number,
+		State: Waiting, JoinedAt: time.Now().UTC().Truncate(time.Millisecond),
+	})
+	if err != nil {
+		return Joined{}, doubt("join", err)
+	}
+	return e.joined(place, place.Number == number), nil
+}
+
+// doubt keeps what is definite, and says of all else that it is not known.
+func doubt(what string, err error) error {
+	if errors.Is(err, ErrEpoch) || errors.Is(err, ErrFull) || errors.Is(err, ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrDoubt, what, err)
+}
+
+func (e *entrance) find(ctx context.Context, holder string) (Place, error) {
+	return e.bounded(ctx, func(ctx context.Context) (Place, error) {
+		return e.line.cfg.Store.Place(ctx, e.line.event, e.line.epoch, holder)
+	})
+}
+
+// write asks again after an unknown outcome: whatever the first try did, the
+// answer is then the holder's one place.
+func (e *entrance) write(ctx context.Context, p Place) (place Place, err error) {
+	for range writeTries {
+		place, err = e.bounded(ctx, func(ctx context.Context) (Place, error) {
+			return e.line.cfg.Store.Join(ctx, p, time.Now())
+		})
+		if err == nil || errors.Is(err, ErrEpoch) {
+			break
+		}
+	}
+	return place, err
+}
+
+func (e *entrance) bounded(ctx context.Context, f func(context.Context) (Place, error)) (Place, error) {
+	select {
+	case e.writes <- struct{}{}:
+		defer func() { <-e.writes }()
+	case <-ctx.Done():
+		return Place{}, ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	return f(ctx)
+}
+
+func (e *entrance) joined(p Place, fresh bool) Joined {
+	return Joined{Place: p, Ticket: e.line.ticketOf(p), New: fresh}
+}
+
+// allot fetches one block for all of lots. A block whose outcome is unknown is
+// burned, never used: a hole in the line is harmless, a number used twice is
+// not.
+func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
+	var err error
+	for try := range blockTries {
+		if err = pause(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
+			break
+		}
+		var first int64
+		first, err = e.block(ctx, int64(len(lots)))
+		switch {
+		case err == nil:
+			for i, lot := range lots {
+				*lot = first + int64(i)
+			}
+			e.line.sawTail(first + int64(len(lots)))
+			return nil
+		case errors.Is(err, ErrFull):
+			return e.lastOnes(ctx, lots)
+		case errors.Is(err, ErrEpoch), errors.Is(err, ErrNoEvent):
+			return all(len(lots), doubt("allot", err))
+		}
+		e.line.cfg.Metrics.burned.WithLabelValues("block").Add(float64(len(lots)))
+	}
+	return all(len(lots), doubt("allot", err))
+}
+
+func (e *entrance) block(ctx context.Context, n int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	return e.line.cfg.Store.Allot(ctx, e.line.event, e.line.epoch, n, e.line.Sale().LineCap)
+}
+
+// lastOnes gives what room there is to those who came first, so that a line is
+// never full below its cap.
+func (e *entrance) lastOnes(ctx context.Context, lots []*int64) []error {
+	errs := all(len(lots), ErrFull)
+	limited, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	tail, err := e.line.cfg.Store.Tail(limited, e.line.event)
+	if err != nil {
+		return all(len(lots), doubt("room", err))
+	}
+	room := min(e.line.Sale().LineCap-tail, int64(len(lots)-1))
+	if room <= 0 {
+		return errs
+	}
+	if some := e.allot(ctx, lots[:room]); some != nil {
+		copy(errs, some)
+	} else {
+		clear(errs[:room])
+	}
+	return errs
+}
+
+func all(n int, err error) []error {
+	errs := make([]error, n)
+	for i := range errs {
+		errs[i] = err
+	}
+	return errs
+}
+
+// pause waits d, or less if ctx ends first: then its error comes back.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

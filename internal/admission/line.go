@@ -1,0 +1,288 @@
+package admission
+
+import (
+	"compress/gzip"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Config is what all lines of a replica share.
+type Config struct {
+	Replica string // its name, unlike any other's that runs
+	Store   Store
+	Books   Books
+	Tickets *TicketKeys
+	Passes  *PassKeys
+	// Recount counts the event's seats, and those of pending orders that may
+	// end within theta.
+	Recount func(ctx context.Context, event string, theta time.Duration) (Stock, error)
+
+	Hold  time.Duration // how long a request stands at the door: HoldFor
+	Held  int           // how many places may stand at one line's door: HeldAtOnce
+	Lease time.Duration // how long a releaser must stand still to be replaced: LeaseFor
+
+	Log     *slog.Logger
+	Metrics *Metrics
+}
+
+// Books are what the line keeps and reads beside its Store: see Ledger. A nil
+// error of LetIn means that the pass survives a crash.
+type Books struct {
+	// LetIn writes a pass down, before it is handed out. Harmless when repeated.
+	LetIn func(ctx context.Context, e Entry) error
+	// Inside are the passes that have not run out.
+	Inside func(ctx context.Context, event string, epoch int64) ([]Entry, error)
+	// After are the passes by later takes than that one.
+	After func(ctx context.Context, event string, epoch, take int64) ([]Entry, error)
+	// Bought are the orders made since, whatever became of them.
+	Bought func(ctx context.Context, event string, epoch int64, since time.Time) ([]Bought, error)
+	// Claimers is how long ago a claimer last reported that it takes claims.
+	Claimers func(ctx context.Context) (age time.Duration, err error)
+	// Evidence keeps a refill or a take for the release log. It never waits.
+	Evidence func(Evidence)
+}
+
+// every is how often a replica looks, tells and counts.
+const every = time.Second
+
+// Line is one event's line in one replica. Several replicas are one line: all
+// that they share is in the Store.
+type Line struct {
+	cfg   *Config
+	event string
+	epoch int64
+	log   *slog.Logger
+
+	sale  atomic.Pointer[Sale]
+	stock atomic.Pointer[Stock]
+	doc   atomic.Pointer[Document]
+	theta atomic.Int64 // what the next recount looks ahead, if we release
+	tail  atomic.Int64
+	open  atomic.Bool
+	// silent: what was last reported is that nothing is here.
+	silent atomic.Bool
+
+	door      sight
+	facts     *facts
+	others    others
+	entrance  *entrance
+	turnstile *turnstile
+	releaser  *releaser
+	recount   chan struct{} // a hint that the stock has changed
+	zip       *gzip.Writer
+}
+
+// NewLine makes the line of a sale. It does nothing until Run.
+func NewLine(cfg *Config, sale Sale) *Line {
+	l := &Line{
+		cfg: cfg, event: sale.Event, epoch: sale.Epoch, recount: make(chan struct{}, 1), zip: gzip.NewWriter(nil),
+		log: cfg.Log.With("event", sale.Event, "epoch", sale.Epoch),
+	}
+	l.facts = newFacts(func(n int) { cfg.Metrics.lost.WithLabelValues("facts").Add(float64(n)) })
+	l.door.read = func(ctx context.Context) (Door, error) { return cfg.Store.Door(ctx, l.event) }
+	l.entrance, l.turnstile, l.releaser = newEntrance(l), newTurnstile(l), newReleaser(l)
+	l.Set(sale)
+	l.publish(time.Now())
+	return l
+}
+
+// Event is which line it is.
+func (l *Line) Event() string { return l.event }
+
+// Epoch is which of the event's lines it is: a reset begins another.
+func (l *Line) Epoch() int64 { return l.epoch }
+
+// Sale is what the organiser set, as last read.
+func (l *Line) Sale() Sale { return *l.sale.Load() }
+
+// Stock is the last recount; zero before the first.
+func (l *Line) Stock() Stock {
+	if s := l.stock.Load(); s != nil {
+		return *s
+	}
+	return Stock{}
+}
+
+// Set takes settings that were read anew. A pause acts at this replica's door
+// at once, at the others' within a step of the holder's own reading.
+func (l *Line) Set(sale Sale) {
+	old := l.sale.Swap(&sale)
+	l.tell(func(r *Release) { r.Set(sale) })
+	if old != nil && (old.Control != sale.Control || !old.OpensAt.Equal(sale.OpensAt)) {
+		signal(l.releaser.wake)
+	}
+}
+
+// StockChanged is a hint: recount now. Losing it costs a second.
+func (l *Line) StockChanged() { signal(l.recount) }
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (l *Line) isOpen() bool { return l.open.Load() }
+
+// Run lives the line's life in this replica until ctx ends; then whoever is
+// held is answered, and passes that are being written are finished.
+func (l *Line) Run(ctx context.Context) {
+	if !l.start(ctx) {
+		return
+	}
+	l.look(ctx)
+	l.count(ctx)
+	l.publish(time.Now())
+	l.open.Store(true)
+	var parts sync.WaitGroup
+	parts.Go(func() { l.entrance.numbers.run(ctx, context.WithoutCancel(ctx)) })
+	parts.Go(func() { l.turnstile.run(ctx) })
+	parts.Go(func() { l.releaser.run(ctx) })
+	for _, f := range []func(context.Context){l.look, l.report, l.releaser.gather} {
+		parts.Go(func() { repeat(ctx, every, nil, f) })
+	}
+	parts.Go(func() { repeat(ctx, every, l.recount, l.count) })
+	parts.Go(func() { repeat(ctx, every, nil, func(context.Context) { l.publish(time.Now()) }) })
+	parts.Wait()
+	l.turnstile.close()
+	l.turnstile.issuing.Wait()
+}
+
+// Drain answers everybody who is held and holds nobody any more. Joining and
+// passes that are being written go on.
+func (l *Line) Drain() { l.turnstile.close() }
+
+// start makes the line in the store. Until it is there nobody joins.
+func (l *Line) start(ctx context.Context) bool {
+	for ctx.Err() == nil {
+		begun := time.Now()
+		door, err := l.opened(ctx)
+		if err == nil {
+			l.door.saw(door, begun)
+			return true
+		}
+		l.fault("open", err)
+		l.publish(time.Now())
+		pause(ctx, every) //nolint:errcheck // the loop looks
+	}
+	return false
+}
+
+func (l *Line) opened(ctx context.Context) (Door, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	return l.cfg.Store.Open(ctx, l.event, l.epoch)
+}
+
+// repeat calls f now, then each interval, and when it is hinted at.
+func repeat(ctx context.Context, interval time.Duration, hint <-chan struct{}, f func(context.Context)) {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	for ctx.Err() == nil {
+		f(ctx)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		case <-hint:
+		}
+	}
+}
+
+// look keeps the door in sight and the tail known, also while nobody asks.
+func (l *Line) look(ctx context.Context) {
+	if _, err := l.door.within(ctx, every/2); err != nil && ctx.Err() == nil {
+		l.fault("door", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	tail, err := l.cfg.Store.Tail(ctx, l.event)
+	if err != nil {
+		l.fault("tail", err)
+		return
+	}
+	l.sawTail(tail)
+}
+
+// sawTail takes in a tail; it never falls.
+func (l *Line) sawTail(tail int64) {
+	for {
+		old := l.tail.Load()
+		if tail <= old || l.tail.CompareAndSwap(old, tail) {
+			return
+		}
+	}
+}
+
+// count recounts the stock.
+func (l *Line) count(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, stockFresh)
+	defer cancel()
+	asked := time.Now()
+	stock, err := l.cfg.Recount(ctx, l.event, time.Duration(l.theta.Load()))
+	if err != nil {
+		l.fault("stock", err)
+		return
+	}
+	stock.At = asked
+	l.stock.Store(&stock)
+	l.tell(func(r *Release) { r.Restock(stock) })
+}
+
+// report tells the other replicas what this one saw, and hears them.
+func (l *Line) report(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	l.putReport(ctx)
+	bodies, err := l.cfg.Store.Reports(ctx, l.event)
+	if err != nil {
+		l.fault("reports", err)
+		return
+	}
+	now := time.Now()
+	if unread := l.others.hear(bodies, l.cfg.Replica, now); unread > 0 {
+		l.fault("reports", errReport)
+	}
+	l.turnstile.hear(l.others.lately(reportSilent, now))
+	l.releaser.hear(l.others.lately(reportDead, now))
+}
+
+// putReport says nothing twice: a replica that nobody comes to costs nothing.
+func (l *Line) putReport(ctx context.Context) {
+	now := time.Now()
+	door, _ := l.door.last()
+	r := report{at: now, taken: door.Taken, atDoor: l.turnstile.atDoor(now), facts: l.facts.lately(now)}
+	if r.empty() && l.silent.Load() {
+		return
+	}
+	body := r.encode()
+	if len(body) > reportSize {
+		r.facts[alive] = nil // the holder then weighs who is silent
+		body = r.encode()
+	}
+	if err := l.cfg.Store.PutReport(ctx, l.event, l.cfg.Replica, body); err != nil {
+		l.fault("report", err)
+		return
+	}
+	l.silent.Store(r.empty())
+}
+
+// note keeps what was seen here, for the report and for the releaser if that
+// is us.
+func (l *Line) note(k factKind, f noted) {
+	l.facts.note(k, f)
+	l.tell(func(r *Release) { k.tell(r, f) })
+}
+
+// tell says something to the releaser, if that is us.
+func (l *Line) tell(f func(*Release)) { l.releaser.tell(f) }
+
+// fault counts what could not be read or written. It is logged by who watches
+// the counter's rate: a store that is away fails many times a second.
+func (l *Line) fault(what string, err error) {
+	l.cfg.Metrics.faults.WithLabelValues(what).Inc()
+	l.log.Debug("line fault", "what", what, "error", err)
+}

@@ -1,0 +1,43 @@
+package admission
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Metrics are what operators see of all lines of a replica.
+type Metrics struct {
+	joins   *prometheus.CounterVec // outcome: new again full busy doubt
+	passes  *prometheus.CounterVec // outcome: new again
+	takes   prometheus.Counter
+	burned  *prometheus.CounterVec // why: block again left unknown
+	faults  *prometheus.CounterVec // what failed
+	refills *prometheus.CounterVec // outcome: ok lost late unknown
+	lost    *prometheus.CounterVec // what gave way at a bound: facts evidence
+	holding *prometheus.GaugeVec   // event: 1 while this replica releases it
+	waits   *prometheus.GaugeVec   // queue: held joins evidence
+}
+
+// NewMetrics registers them.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	f := promauto.With(r)
+	counter := func(name, help, label string) *prometheus.CounterVec {
+		return f.NewCounterVec(prometheus.CounterOpts{Name: "waitroom_line_" + name, Help: help}, []string{label})
+	}
+	gauge := func(name, help, label string) *prometheus.GaugeVec {
+		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "waitroom_line_" + name, Help: help}, []string{label})
+	}
+	return &Metrics{
+		joins:  counter("joins_total", "Joins, by how they ended.", "outcome"),
+		passes: counter("passes_total", "Passes handed out: new, or again to who had one.", "outcome"),
+		takes: f.NewCounter(prometheus.CounterOpts{
+			Name: "waitroom_line_takes_total", Help: "Credits taken by this replica.",
+		}),
+		burned:  counter("burned_total", "Numbers and credits that nobody gets, by why.", "why"),
+		faults:  counter("faults_total", "What could not be read or written, by what; nobody is let in by it.", "what"),
+		refills: counter("refills_total", "Steps of the releaser, by how they ended.", "outcome"),
+		lost:    counter("lost_total", "Facts and evidence that gave way at a bound.", "what"),
+		holding: gauge("holding", "1 while this replica releases the event.", "event"),
+		waits:   gauge("waiting", "What waits in this replica's bounded queues.", "queue"),
+	}
+}

@@ -1,0 +1,280 @@
+package admission
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// noted is a fact: something that a replica saw of one place or one pass.
+type noted struct {
+	id     int64 // the place's number, or the pass's take
+	amount int64
+	at     time.Time
+}
+
+// factKind says what a fact is about; reports carry them in this order.
+type factKind int
+
+const (
+	came    factKind = iota // a called place asked for its pass
+	gaveUp                  // a place was left
+	alive                   // a pass gave a sign of life
+	nothing                 // a pass asked for amount tickets and got none
+	gone                    // a pass was given back
+	kinds
+)
+
+const (
+	factsKept  = 30 * time.Second // after that the holder has heard of it, or nobody held
+	aliveKept  = 20 * time.Second // a sign of life says no more after that (R4)
+	mostFacts  = 20_000           // of one kind; the oldest give way
+	reportSize = 380_000          // bytes; DynamoDB keeps items up to 400 kB
+)
+
+func (k factKind) kept() time.Duration {
+	if k == alive {
+		return aliveKept
+	}
+	return factsKept
+}
+
+// tell says the fact to whoever releases.
+func (k factKind) tell(r *Release, f noted) {
+	switch k {
+	case came:
+		r.Came(f.id, f.at)
+	case gaveUp:
+		r.GaveUp(f.id, f.at)
+	case alive:
+		r.Alive(f.id, f.at)
+	case nothing:
+		r.FoundNothing(f.id, f.amount, f.at)
+	case gone:
+		r.Gone(f.id, f.at)
+	}
+}
+
+// facts are what this replica saw lately: what it reports each second, and what
+// a holder that begins here goes on from.
+type facts struct {
+	mu   sync.Mutex
+	seen [kinds]map[int64]noted
+	lost func(n int) // facts that gave way to newer ones
+}
+
+func newFacts(lost func(int)) *facts {
+	f := &facts{lost: lost}
+	for k := range f.seen {
+		f.seen[k] = map[int64]noted{}
+	}
+	return f
+}
+
+// note keeps the noted. What happens once (came, gone, left) keeps its first
+// time, a sign of life its last, a wish its largest.
+func (f *facts) note(k factKind, n noted) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, known := f.seen[k][n.id]
+	switch {
+	case !known, k == alive:
+	case k == nothing && n.amount > old.amount:
+	default:
+		return
+	}
+	f.seen[k][n.id] = n
+}
+
+// report is what a replica says of itself each second.
+type report struct {
+	at     time.Time // on its own clock
+	taken  int64     // people let in, as it knew
+	atDoor []int64   // numbers that stand at its door, ascending
+	facts  [kinds][]noted
+}
+
+func (r report) empty() bool {
+	n := len(r.atDoor)
+	for _, list := range r.facts {
+		n += len(list)
+	}
+	return n == 0
+}
+
+// lately is everything seen that still says something at now, by id. It
+// forgets the rest.
+func (f *facts) lately(now time.Time) (all [kinds][]noted) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for k := range kinds {
+		list := make([]noted, 0, len(f.seen[k]))
+		for id, n := range f.seen[k] {
+			if now.Sub(n.at) > k.kept() {
+				delete(f.seen[k], id)
+			} else {
+				list = append(list, n)
+			}
+		}
+		if over := len(list) - mostFacts; over > 0 {
+			slices.SortFunc(list, func(a, b noted) int { return a.at.Compare(b.at) })
+			for _, n := range list[:over] {
+				delete(f.seen[k], n.id)
+			}
+			list = list[over:]
+			f.lost(over)
+		}
+		slices.SortFunc(list, func(a, b noted) int { return cmp.Compare(a.id, b.id) })
+		all[k] = list
+	}
+	return all
+}
+
+const reportFormat = 1
+
+// encode writes ids as differences and times as ages in ms, all varints: about
+// four bytes a noted.
+func (r report) encode() []byte {
+	b := []byte{reportFormat}
+	b = binary.AppendVarint(b, r.at.UnixMilli())
+	b = binary.AppendVarint(b, r.taken)
+	b = appendIDs(b, len(r.atDoor), func(i int) int64 { return r.atDoor[i] }, nil)
+	for _, list := range r.facts {
+		b = appendIDs(b, len(list), func(i int) int64 { return list[i].id }, func(b []byte, i int) []byte {
+			b = binary.AppendVarint(b, list[i].amount)
+			return binary.AppendVarint(b, r.at.Sub(list[i].at).Milliseconds())
+		})
+	}
+	return b
+}
+
+func appendIDs(b []byte, n int, id func(int) int64, more func([]byte, int) []byte) []byte {
+	b = binary.AppendVarint(b, int64(n))
+	var last int64
+	for i := range n {
+		b = binary.AppendVarint(b, id(i)-last)
+		last = id(i)
+		if more != nil {
+			b = more(b, i)
+		}
+	}
+	return b
+}
+
+var errReport = errors.New("a report that cannot be read")
+
+func decodeReport(body []byte) (r report, err error) {
+	in := &fields{rest: body}
+	if format := in.take(1); format == nil || format[0] != reportFormat {
+		return r, errReport
+	}
+	r.at = time.UnixMilli(in.signed())
+	r.taken = in.signed()
+	in.ids(func(id int64) { r.atDoor = append(r.atDoor, id) })
+	for k := range r.facts {
+		in.ids(func(id int64) {
+			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
+			r.facts[k] = append(r.facts[k], noted{id, amount, r.at.Add(-age)})
+		})
+	}
+	if in.bad || len(in.rest) != 0 {
+		return report{}, errReport
+	}
+	return r, nil
+}
+
+func (f *fields) ids(each func(int64)) {
+	n, id := f.signed(), int64(0)
+	if n < 0 || n > int64(len(f.rest)) {
+		f.bad = true
+		return
+	}
+	for i := int64(0); i < n && !f.bad; i++ {
+		id += f.signed()
+		each(id)
+	}
+}
+
+func (f *fields) signed() int64 {
+	v, n := binary.Varint(f.rest)
+	if f.bad || n <= 0 {
+		f.bad = true
+		return 0
+	}
+	f.rest = f.rest[n:]
+	return v
+}
+
+const (
+	reportSilent = 2 * time.Second  // after that credit is not left to its door any more
+	reportDead   = 30 * time.Second // after that it says nothing any more
+)
+
+// others are the last reports of the other replicas, and when this replica
+// first saw each: their age is measured here, whatever their clocks say.
+type others struct {
+	mu   sync.Mutex
+	last map[string]heard
+}
+
+type heard struct {
+	report
+	since time.Time // monotonic, ours
+}
+
+// hear takes what the store has. A replica whose report stands still grows old;
+// one that is dead is forgotten. A report that was there before we looked is as
+// old as it says.
+func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unread int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last == nil {
+		o.last = map[string]heard{}
+	}
+	for replica, body := range bodies {
+		if replica == me {
+			continue
+		}
+		r, err := decodeReport(body)
+		if err != nil {
+			unread++
+			continue
+		}
+		old, known := o.last[replica]
+		switch {
+		case !known:
+			o.last[replica] = heard{r, now.Add(-max(0, now.Sub(r.at)))}
+		case !r.at.Equal(old.at):
+			o.last[replica] = heard{r, now}
+		}
+	}
+	return unread
+}
+
+// lately are the reports not older than age.
+func (o *others) lately(age time.Duration, now time.Time) (fresh []report) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, h := range o.last {
+		if now.Sub(h.since) <= age {
+			fresh = append(fresh, h.report)
+		}
+	}
+	return fresh
+}
+
+// doors are the numbers that stand at the doors of rs, ascending, each once,
+// and the least count of people let in that any of them knew.
+func doors(rs []report) (numbers []int64, taken int64) {
+	for i, r := range rs {
+		numbers = append(numbers, r.atDoor...)
+		if i == 0 || r.taken < taken {
+			taken = r.taken
+		}
+	}
+	slices.Sort(numbers)
+	return slices.Compact(numbers), taken
+}

@@ -1,0 +1,378 @@
+package admission_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/admission/admissiontest"
+)
+
+// Eight requests at two replicas for the pass of one place: one pass, one take
+// in the ledger, and the same letters for all.
+func TestOnePlaceGetsOnePass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 50, 100)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		a, _ := w.replica(t, store)
+		b, _ := w.replica(t, store)
+		both := []*admission.Line{line(t, a), line(t, b)}
+		k := ticket(t, both[0], join(t, both[0], 0))
+		passes := make([]string, 8)
+		var all sync.WaitGroup
+		for i := range passes {
+			all.Go(func() {
+				answer, err := comes(t.Context(), both[i%2], k)
+				if err != nil {
+					t.Error(err)
+				}
+				passes[i] = answer.Pass
+			})
+		}
+		all.Wait()
+		if slices.Sort(passes); passes[0] == "" || passes[0] != passes[7] {
+			t.Errorf("eight requests got different passes: %q", slices.Compact(passes))
+		}
+		later, err := both[1].Pass(t.Context(), k)
+		if err != nil || later.Pass != passes[0] {
+			t.Errorf("asked again: %+v, %v; want the same pass", later, err)
+		}
+		if n := len(w.takes); n != 1 {
+			t.Errorf("%d passes in the ledger, want 1", n)
+		}
+		w.checkPace(t)
+	})
+}
+
+// Ten idle minutes at ten a second bank nothing: 200 who come at once are let
+// in at the pace.
+func TestIdleCreditIsNotBanked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 10_000)
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		if err := wait(t.Context(), 10*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		crowd(t, 200, func(i int) {
+			if _, err := comes(t.Context(), l, ticket(t, l, join(t, l, i))); err != nil {
+				t.Error(err)
+			}
+		})
+		took := time.Since(began)
+		if took < 19*time.Second || took > 30*time.Second {
+			t.Errorf("200 people at 10/s were let in within %s, want 20 s, and the first polls", took)
+		}
+		w.checkPace(t)
+		t.Logf("200 people at 10/s after 10 idle minutes: %s", took)
+	})
+}
+
+// crowd has n people act at once, and waits for them.
+func crowd(t testing.TB, n int, act func(i int)) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { act(i) })
+	}
+	all.Wait()
+}
+
+// Of those who stand at the door the lowest number is let in first, over two
+// replicas and also in the moment between two asks.
+func TestLowestNumberFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 5, 1000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		a, _ := w.replica(t, store)
+		b, _ := w.replica(t, store)
+		both := []*admission.Line{line(t, a), line(t, b)}
+		const people = 100
+		tickets := make([]admission.Ticket, people)
+		for i := range people {
+			tickets[i] = ticket(t, both[0], join(t, both[0], i))
+		}
+		crowd(t, people, func(i int) {
+			// The last comes first, and all have come within a second.
+			if err := wait(t.Context(), time.Duration(people-i)*10*time.Millisecond); err != nil {
+				t.Error(err)
+			}
+			if _, err := comes(t.Context(), both[i%2], tickets[i]); err != nil {
+				t.Error(err)
+			}
+		})
+		w.checkPace(t)
+		if inverted, pairs := w.inversions(10); float64(inverted) > 0.02*float64(pairs) {
+			t.Errorf("of %d pairs %d were let in in the wrong order, want at most 2 %%", pairs, inverted)
+		} else {
+			t.Logf("of %d pairs %d were let in in the wrong order", pairs, inverted)
+		}
+	})
+}
+
+// inversions counts pairs of places of which the higher was let in first, after
+// the first takes.
+func (w *world) inversions(first int64) (inverted, pairs int) {
+	var places []int64
+	for take := first; take < int64(len(w.takes)+50); take++ {
+		if e, there := w.takes[take]; there {
+			places = append(places, e.Place)
+		}
+	}
+	for i := range places {
+		for _, later := range places[i+1:] {
+			pairs++
+			if later < places[i] {
+				inverted++
+			}
+		}
+	}
+	return inverted, pairs
+}
+
+// Who gives up, or whose hold ended, uses no credit: the next one gets it.
+func TestWhoGaveUpUsesNoCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 100)
+		w.sale.Control = admission.Pause
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		first, second, third := ticket(t, l, join(t, l, 0)), ticket(t, l, join(t, l, 1)), ticket(t, l, join(t, l, 2))
+		w.set(func(w *world) { w.sale.Control = admission.Run })
+		eventually(t, "all are called", 20*time.Second, func() bool { return l.Standing().Front >= 3 })
+		w.set(func(w *world) { w.sale.Control = admission.Pause })
+		wait(t.Context(), 2*time.Second) //nolint:errcheck // virtual
+
+		gone, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := l.Pass(gone, first); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a client that left got %v", err)
+		}
+		began := time.Now()
+		answer, err := l.Pass(t.Context(), second)
+		if held := time.Since(began); err != nil || answer.View != admission.ViewCalled || held < admission.HoldFor || held > admission.HoldFor+100*time.Millisecond {
+			t.Errorf("held %s and answered %+v, %v; want 2 s and to come again", held, answer, err)
+		}
+		if answer.RetryAfter > 300*time.Millisecond {
+			t.Errorf("come again after %s, want at once", answer.RetryAfter)
+		}
+		wait(t.Context(), 3*time.Second) //nolint:errcheck // virtual
+		w.set(func(w *world) { w.sale.Control = admission.Run })
+		if got, err := comes(t.Context(), l, third); err != nil || got.Admitted.Take != 1 {
+			t.Errorf("the third got %+v, %v; want the first credit, for nobody else stands there", got.Admitted, err)
+		}
+		if len(w.passes) != 1 {
+			t.Errorf("%d passes, want 1", len(w.passes))
+		}
+	})
+}
+
+// A place that is given up is free at once, at the door too: its request is
+// answered, its credit goes to the next, nobody counts it any more.
+func TestLeavingIsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 0)
+		w.pending = 10 // something may come back: the line goes on
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		tickets := make([]admission.Ticket, 30)
+		for i := range tickets {
+			tickets[i] = ticket(t, l, join(t, l, i))
+		}
+		eventually(t, "some are called", 20*time.Second, func() bool { return l.Standing().Front >= 2 })
+		left := make(chan admission.Answer, 1)
+		go func() {
+			answer, err := comes(t.Context(), l, tickets[0])
+			if err != nil {
+				t.Error(err)
+			}
+			left <- answer
+		}()
+		wait(t.Context(), time.Second) //nolint:errcheck // virtual
+		began := time.Now()
+		if view, err := l.Leave(t.Context(), tickets[0]); err != nil || view != admission.ViewLeft {
+			t.Errorf("leaving: %s, %v", view, err)
+		}
+		if answer := <-left; answer.View != admission.ViewLeft || time.Since(began) > 100*time.Millisecond {
+			t.Errorf("the request at the door was told %s after %s, want left at once", answer.View, time.Since(began))
+		}
+		if view, err := l.Leave(t.Context(), tickets[29]); err != nil || view != admission.ViewLeft {
+			t.Errorf("leaving again: %s, %v", view, err)
+		}
+		wait(t.Context(), 2*time.Second) //nolint:errcheck // virtual
+		s := l.Standing()
+		if live := s.Tail - s.Front - 1; s.Figures.Waiting != live {
+			t.Errorf("%d waiting after one of those behind the front left, want %d", s.Figures.Waiting, live)
+		}
+		me, err := l.Me(t.Context(), tickets[0])
+		if err != nil || me.View != admission.ViewLeft {
+			t.Errorf("me: %+v, %v", me, err)
+		}
+		if again := join(t, l, 0); again.Place.Number != 30 || !again.New {
+			t.Errorf("after leaving, a join gave %d, want a new place at the tail", again.Place.Number)
+		}
+		w.set(func(w *world) { w.free = 100 })
+		if answer, err := comes(t.Context(), l, tickets[1]); err != nil || answer.Admitted.Take != 1 {
+			t.Errorf("the next got %+v, %v; want the first credit", answer.Admitted, err)
+		}
+	})
+}
+
+// Nobody holds a pass that the ledger does not have. Once it has it, it is the
+// pass that was meant.
+func TestNoPassBeforeTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 100)
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		k := ticket(t, l, join(t, l, 0))
+		eventually(t, "called", 20*time.Second, func() bool { return l.Standing().Front > 0 })
+		w.set(func(w *world) { w.ledgerDown = errDown })
+		for range 3 {
+			if answer, err := l.Pass(t.Context(), k); err != nil || answer.View != admission.ViewCalled || answer.Pass != "" {
+				t.Fatalf("while the ledger is down: %+v, %v; want to come again", answer, err)
+			}
+		}
+		w.set(func(w *world) { w.ledgerDown = nil })
+		answer, err := comes(t.Context(), l, k)
+		if err != nil || answer.View != admission.ViewPassed || answer.Admitted.Take != 1 {
+			t.Errorf("after it healed: %+v, %v; want the pass of the first credit", answer.Admitted, err)
+		}
+		wait(t.Context(), 5*time.Second) //nolint:errcheck // virtual
+		if taken := l.Standing().Taken; taken != 1 {
+			t.Errorf("%d credits used for one place, want 1", taken)
+		}
+	})
+}
+
+// A credit whose use is unknown lets nobody in twice, and the place keeps the
+// pass that came of it.
+func TestUnknownPassKeepsItsTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, fault := range []admissiontest.Fault{admissiontest.LostReply, admissiontest.LostCall, admissiontest.Broken} {
+			for _, call := range []string{"Pass", "Take", "Refill", "Place", "Door"} {
+				w := newWorld(t, 10, 100)
+				store := admissiontest.NewFaulty(newMemory(time.Millisecond, 5*time.Millisecond))
+				lines, stop := w.replica(t, store)
+				l := line(t, lines)
+				k := ticket(t, l, join(t, l, 0))
+				eventually(t, "called", 20*time.Second, func() bool { return l.Standing().Front > 0 })
+				store.Next(call, fault, fault, fault)
+				answer, err := comes(t.Context(), l, k)
+				if err != nil || answer.View != admission.ViewPassed {
+					t.Errorf("%s with %s: %+v, %v", call, fault, answer, err)
+				}
+				if again, err := l.Pass(t.Context(), k); err != nil || again.Pass != answer.Pass {
+					t.Errorf("%s with %s: asked again, another pass", call, fault)
+				}
+				w.checkPace(t)
+				stop()
+			}
+		}
+	})
+}
+
+// Tickets of others, of other numbers and of the epoch before are told so.
+func TestTicketsThatAreOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 100)
+		w.sale.PassLife = 10 * time.Second
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		first := join(t, l, 0)
+		k := ticket(t, l, first)
+		if _, err := comes(t.Context(), l, k); err != nil {
+			t.Fatal(err)
+		}
+		wait(t.Context(), 11*time.Second) //nolint:errcheck // virtual
+		if a, err := l.Pass(t.Context(), k); err != nil || a.View != admission.ViewOver {
+			t.Errorf("after the pass ran out: %+v, %v; want over", a, err)
+		}
+		second := join(t, l, 0)
+		if !second.New || second.Place.Number <= first.Place.Number {
+			t.Errorf("a join after that gave %+v, want a new place at the tail", second.Place)
+		}
+		if a, err := l.Pass(t.Context(), k); err != nil || a.View != admission.ViewOver {
+			t.Errorf("the older ticket: %+v, %v; want over", a, err)
+		}
+		if _, err := comes(t.Context(), l, ticket(t, l, second)); err != nil {
+			t.Errorf("the newer ticket after the older one was shown: %v", err)
+		}
+		w.set(func(w *world) { w.sale.Epoch = 2 })
+		eventually(t, "the line begins anew", 5*time.Second, func() bool {
+			young, there := lines.Line(event)
+			return there && young.Epoch() == 2 && lines.Ready(t.Context()) == nil
+		})
+		young, _ := lines.Line(event)
+		if _, err := young.Ticket(first.Ticket); !errors.Is(err, admission.EpochChanged) {
+			t.Errorf("a ticket of the epoch before: %v, want epoch_changed", err)
+		}
+		if j := join(t, young, 0); j.Place.Number != 0 {
+			t.Errorf("the first place of the new epoch is %d", j.Place.Number)
+		}
+	})
+}
+
+// Draining answers those at the door and holds nobody any more; nobody who was
+// let in is forgotten.
+func TestDrainHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 0)
+		w.pending = 10
+		lines, stop := w.replica(t, newMemory(time.Millisecond, 5*time.Millisecond))
+		l := line(t, lines)
+		k := ticket(t, l, join(t, l, 0))
+		eventually(t, "called", 20*time.Second, func() bool { return l.Standing().Front > 0 })
+		told := make(chan admission.Answer, 1)
+		go func() {
+			a, err := l.Pass(t.Context(), k)
+			if err != nil {
+				t.Error(err)
+			}
+			told <- a
+		}()
+		wait(t.Context(), 100*time.Millisecond) //nolint:errcheck // virtual
+		began := time.Now()
+		if err := lines.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if a := <-told; a.View != admission.ViewCalled || time.Since(began) > 10*time.Millisecond {
+			t.Errorf("drained: told %s after %s, want to come again at once", a.View, time.Since(began))
+		}
+		if a, err := l.Pass(t.Context(), k); err != nil || a.View != admission.ViewCalled || time.Since(began) > 50*time.Millisecond {
+			t.Errorf("a request during the drain: %+v, %v", a, err)
+		}
+		stop()
+	})
+}
+
+// A door too full says so.
+func TestDoorIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 500, 1_000_000)
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 2*time.Millisecond))
+		l := line(t, lines)
+		const people = heldAtOnce + 50
+		tickets := make([]admission.Ticket, people)
+		crowd(t, people, func(i int) { tickets[i] = ticket(t, l, join(t, l, i)) })
+		eventually(t, "all are called", time.Minute, func() bool { return l.Standing().Front >= people })
+		w.set(func(w *world) { w.sale.Control = admission.Pause })
+		wait(t.Context(), 2*time.Second) //nolint:errcheck // virtual
+		var busy atomic.Int32
+		crowd(t, people, func(i int) {
+			if _, err := l.Pass(t.Context(), tickets[i]); errors.Is(err, admission.ErrBusy) {
+				busy.Add(1)
+			}
+		})
+		if busy.Load() != 50 {
+			t.Errorf("%d of %d were told that the door is full, want 50", busy.Load(), people)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package admission
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"time"
+)
+
+// Ticket accepts a place ticket of this line, or says why not (Refusal).
+func (l *Line) Ticket(text string) (Ticket, error) {
+	return l.cfg.Tickets.Check(text, l.event, l.epoch)
+}
+
+// Admitted accepts a pass of this line, or says why not (Refusal).
+func (l *Line) Admitted(text string) (Pass, error) {
+	return l.cfg.Passes.Check(text, l.event, l.epoch, time.Now())
+}
+
+// ticketOf is the ticket of a place: the same whenever it is asked for.
+func (l *Line) ticketOf(p Place) string {
+	t := Ticket{Event: l.event, Epoch: l.epoch, Number: p.Number, IssuedAt: p.JoinedAt}
+	hex.Decode(t.Hash[:], []byte(p.Holder)) //nolint:errcheck // HolderOf made it
+	return l.cfg.Tickets.Sign(t)
+}
+
+// Leave gives the ticket's place up. It is free at once. A place that passed
+// stays as it is. After ErrDoubt it may have been left.
+func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	now := time.Now()
+	place, err := l.cfg.Store.Leave(ctx, Place{
+		Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Number: t.Number, JoinedAt: t.IssuedAt,
+	})
+	switch {
+	case errors.Is(err, ErrNoPlace): // the holder joined again since
+		return ViewOver, nil
+	case err != nil:
+		return "", doubt("leave", err)
+	}
+	if place.State == Left {
+		l.note(gaveUp, noted{id: t.Number, at: now})
+		l.turnstile.left(t.Number)
+	}
+	return place.View(t.Number+1, now), nil
+}
+
+// Me says where the ticket's place stands. While it waits that is known from
+// memory alone; once it is called, its own row says what became of it.
+func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
+	door, _ := l.door.last()
+	if t.Number >= door.Front {
+		return l.position(t.Number, ViewWaiting), nil
+	}
+	place, err := l.place(ctx, t)
+	switch {
+	case errors.Is(err, ErrEpoch):
+		return Position{}, err
+	case err != nil: // called is what it is, as far as we know
+		l.fault("place", err)
+		return l.position(t.Number, ViewCalled), nil
+	}
+	return l.position(t.Number, place.View(door.Front, time.Now())), nil
+}
+
+// Alive: the page of somebody let in says that they are still there.
+func (l *Line) Alive(p Pass) { l.note(alive, noted{id: p.Take, at: time.Now()}) }
+
+// Gone: somebody let in leaves, and buys nothing (more).
+func (l *Line) Gone(p Pass) { l.note(gone, noted{id: p.Take, at: time.Now()}) }
+
+// FoundNothing: somebody let in asked for so many tickets and got none of them.
+func (l *Line) FoundNothing(p Pass, tickets int64) {
+	l.note(nothing, noted{id: p.Take, amount: tickets, at: time.Now()})
+}
+
+// Export walks all places of the line, in no order.
+func (l *Line) Export(ctx context.Context, each func(Place) error) error {
+	return l.cfg.Store.Export(ctx, l.event, l.epoch, each)
+}

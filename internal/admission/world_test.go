@@ -1,0 +1,277 @@
+package admission_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waitroom/internal/admission"
+)
+
+// world is what stands around the line in a test: the organiser's settings, the
+// seats, the ledger, all in memory. Its fields are changed under its lock.
+type world struct {
+	mu sync.Mutex
+
+	sale     admission.Sale
+	free     int64
+	pending  int64
+	sold     int64
+	passes   map[int64]admission.Entry // by place
+	takes    map[int64]admission.Entry
+	bought   []admission.Bought
+	evidence []admission.Evidence
+
+	settingsDown, stockDown, ledgerDown, claimersDown error
+
+	ticketKeys *admission.TicketKeys
+	passKeys   *admission.PassKeys
+	replicas   int
+}
+
+var errDown = errors.New("connection refused")
+
+const (
+	event      = "hall"
+	heldAtOnce = 200
+)
+
+// newWorld has a sale that opens now, in people a second and seats.
+func newWorld(t testing.TB, rate float64, seats int64) *world {
+	t.Helper()
+	pem, err := admission.NewPassKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{free: seats, passes: map[int64]admission.Entry{}, takes: map[int64]admission.Entry{}}
+	if w.passKeys, err = admission.ParsePassKeys("waitroom", pem); err != nil {
+		t.Fatal(err)
+	}
+	if w.ticketKeys, err = admission.ParseTicketKeys("k:" + base64.StdEncoding.EncodeToString(make([]byte, 32))); err != nil {
+		t.Fatal(err)
+	}
+	w.sale = admission.Sale{
+		Event: event, Epoch: 1, Title: "A hall", Control: admission.Run, OpensAt: time.Now(),
+		Rate: rate, OrderLimit: 4, PassQuota: 4, PassLife: 10 * time.Minute, CallWindow: 2 * time.Minute,
+		LineCap: 1_000_000, SharePrior: 0.5, TicketsPrior: 2, Slack: 0.5,
+	}
+	return w
+}
+
+// set changes the world.
+func (w *world) set(f func(*world)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(w)
+}
+
+func (w *world) sales(context.Context) ([]admission.Sale, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.sale
+	s.ReadAt = time.Now()
+	return []admission.Sale{s}, w.settingsDown
+}
+
+func (w *world) recount(context.Context, string, time.Duration) (admission.Stock, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return admission.Stock{Free: w.free, Pending: w.pending, Sold: w.sold, At: time.Now()}, w.stockDown
+}
+
+func (w *world) letIn(_ context.Context, e admission.Entry) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ledgerDown != nil {
+		return w.ledgerDown
+	}
+	if old, there := w.passes[e.Place]; there && old != e {
+		return fmt.Errorf("place %d has the pass of take %d, now comes take %d", e.Place, old.Take, e.Take)
+	}
+	if old, there := w.takes[e.Take]; there && old != e {
+		return fmt.Errorf("take %d let in place %d, now place %d", e.Take, old.Place, e.Place)
+	}
+	w.passes[e.Place], w.takes[e.Take] = e, e
+	return nil
+}
+
+func (w *world) after(take int64) []admission.Entry {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var list []admission.Entry
+	for _, e := range w.takes {
+		if e.Take > take {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// buy takes tickets for a pass, if there are so many.
+func (w *world) buy(p admission.Pass, tickets int64) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.free < tickets {
+		return false
+	}
+	w.free -= tickets
+	w.sold += tickets
+	w.bought = append(w.bought, admission.Bought{Take: p.Take, Tickets: tickets, At: time.Now()})
+	return true
+}
+
+func (w *world) books() admission.Books {
+	return admission.Books{
+		LetIn:  w.letIn,
+		Inside: func(context.Context, string, int64) ([]admission.Entry, error) { return w.after(0), w.down() },
+		After: func(_ context.Context, _ string, _, take int64) ([]admission.Entry, error) {
+			return w.after(take), w.down()
+		},
+		Bought: func(_ context.Context, _ string, _ int64, since time.Time) ([]admission.Bought, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return slices.DeleteFunc(slices.Clone(w.bought), func(b admission.Bought) bool { return b.At.Before(since) }), w.ledgerDown
+		},
+		Claimers: func(context.Context) (time.Duration, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return 0, w.claimersDown
+		},
+		Evidence: func(e admission.Evidence) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.evidence = append(w.evidence, e)
+		},
+	}
+}
+
+func (w *world) down() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.ledgerDown
+}
+
+// replica runs one more replica over the store until the test ends, or until
+// stop is called.
+func (w *world) replica(t testing.TB, store admission.Store) (lines *admission.Lines, stop func()) {
+	t.Helper()
+	w.replicas++
+	lines = admission.NewLines(admission.Config{
+		Replica: fmt.Sprintf("replica-%d", w.replicas), Store: store, Books: w.books(),
+		Tickets: w.ticketKeys, Passes: w.passKeys, Recount: w.recount,
+		Hold: admission.HoldFor, Held: heldAtOnce, Lease: admission.LeaseFor,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Metrics: admission.NewMetrics(prometheus.NewRegistry()),
+	}, w.sales)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := lines.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	stop = func() { cancel(); <-ended }
+	t.Cleanup(stop)
+	return lines, stop
+}
+
+// line waits for the event's line to be there and open.
+func line(t testing.TB, lines *admission.Lines) *admission.Line {
+	t.Helper()
+	var l *admission.Line
+	eventually(t, "the line opens", 10*time.Second, func() bool {
+		var there bool
+		l, there = lines.Line(event)
+		return there && lines.Ready(t.Context()) == nil
+	})
+	return l
+}
+
+// eventually looks again and again until it is so.
+func eventually(t testing.TB, what string, within time.Duration, so func() bool) {
+	t.Helper()
+	until := time.Now().Add(within)
+	for !so() {
+		if time.Now().After(until) {
+			t.Fatalf("not within %s: %s", within, what)
+		}
+		if wait(t.Context(), 5*time.Millisecond) != nil {
+			t.Fatal("the test ended first")
+		}
+	}
+}
+
+// join gives the i-th person a place.
+func join(t testing.TB, l *admission.Line, i int) admission.Joined {
+	t.Helper()
+	j, err := l.Join(t.Context(), holder(i))
+	if err != nil {
+		t.Fatalf("person %d: %v", i, err)
+	}
+	return j
+}
+
+func holder(i int) string { return admission.HolderOf(fmt.Sprintf("the secret of person %d", i)) }
+
+func ticket(t testing.TB, l *admission.Line, j admission.Joined) admission.Ticket {
+	t.Helper()
+	k, err := l.Ticket(j.Ticket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// checkPace holds the ledger's takes, and all takes of the release log, against
+// P8, in every window there is.
+func (w *world) checkPace(t testing.TB) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var times []time.Time
+	for _, e := range w.evidence {
+		if e.Kind == "take" {
+			times = append(times, e.At)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	worst, at := 0.0, 0.0
+	for i := range times {
+		for j := i; j < len(times); j++ {
+			window := times[j].Sub(times[i]).Seconds()
+			over := float64(j-i+1) - (w.sale.Rate*(window+0.1) + 1)
+			if over > worst {
+				worst, at = over, window
+			}
+		}
+	}
+	if worst > 1e-6 {
+		t.Errorf("P8: in a window of %.3f s, %.2f people more than %v/s allows", at, worst, w.sale.Rate)
+	}
+	if len(w.takes) > len(times) {
+		t.Errorf("the ledger has %d passes, the release log %d takes", len(w.takes), len(times))
+	}
+	t.Logf("P8: %d takes, no window over", len(times))
+}
+
+// comes is somebody who asks for their pass until they have it or ctx ends.
+func comes(ctx context.Context, l *admission.Line, k admission.Ticket) (admission.Answer, error) {
+	for {
+		a, err := l.Pass(ctx, k)
+		if err != nil || a.View != admission.ViewWaiting && a.View != admission.ViewCalled {
+			return a, err
+		}
+		if err := wait(ctx, a.RetryAfter); err != nil {
+			return a, err
+		}
+	}
+}
