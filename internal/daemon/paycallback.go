@@ -25,7 +25,7 @@ type PayCallbackConfig struct {
 	ProviderMethod string        `env:"PROVIDER_METHOD" required:"" help:"The payment method whose page buyers are sent to (alipay, ideal, ...)."`
 	WebhookSecrets []string      `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" sep:"," help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start."`
 	Tolerance      time.Duration `env:"PROVIDER_TOLERANCE" default:"5m" help:"How far a notice's stamp may be from our clock, either way. Wider: old notices can be played again. Narrower: a slow clock refuses money."`
-	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} stands for the order's id."`
+	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} and {event} stand for their ids."`
 	CallLimit      time.Duration `env:"PROVIDER_CALL_LIMIT" default:"10s" help:"Ends one call to the provider. Too short: payments whose answer was on its way are asked for again."`
 	CallsInFlight  int           `env:"PROVIDER_CALLS_IN_FLIGHT" default:"32" help:"Openings of payments under way at most; one more is answered 503 and asks again. Too many: the provider's own limit answers instead."`
 	NoticeConns    int           `env:"NOTICE_CONNS" default:"4" help:"Connections to Postgres for the provider's notices alone."`
@@ -37,7 +37,7 @@ func (c PayCallbackConfig) Validate() error {
 	back, err := url.Parse(c.ReturnURL)
 	switch {
 	case err != nil || back.Host == "" || back.Scheme != "http" && back.Scheme != "https":
-		return fmt.Errorf("return URL %q: want http(s)://host/...", c.ReturnURL)
+		return fmt.Errorf("return URL %q: want an http or https address", c.ReturnURL)
 	case c.CallLimit < time.Second || c.CallLimit > time.Minute:
 		return fmt.Errorf("provider call limit %s: want 1s to 1m", c.CallLimit)
 	case c.CallsInFlight < 1 || c.NoticeConns < 1 || c.PaymentConns < 1:

@@ -21,7 +21,7 @@ const providerName = "stripe"
 type provider struct {
 	client    *stripe.Client
 	install   string
-	returnURL string // {order} stands for the order's id
+	returnURL string // {order} and {event} stand for their ids
 	log       *slog.Logger
 }
 
@@ -31,7 +31,7 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 			Install: p.install, Event: n.Event, Order: n.Order.String(), Payment: n.Payment.String(),
 		},
 		AmountMinor: n.AmountMinor, Currency: n.Currency,
-		ReturnURL: strings.ReplaceAll(p.returnURL, "{order}", n.Order.String()),
+		ReturnURL: strings.NewReplacer("{order}", n.Order.String(), "{event}", n.Event).Replace(p.returnURL),
 	})
 	if err != nil {
 		return orders.AtProvider{}, err

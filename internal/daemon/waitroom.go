@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -103,9 +104,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 		Replica: c.replica(), Store: store, Books: ledger.Books(), Tickets: tokens.Tickets, Passes: tokens.Passes,
 		Recount: halls.recount, Hold: c.Hold, Lease: c.Lease, Log: p.Log, Metrics: metrics,
 	}, ledger.Sales)
-	// The ledger outlives the lines: passes that are being written still need it.
-	p.Go("ledger", ledger.Run)
-	p.Go("lines", lines.Run)
+	live(p, lines, ledger)
 	p.Check("lines", time.Second, lines.Ready)
 	p.OnStop("doors", lines.Drain)
 	if err := hints(p, nc, lines); err != nil {
@@ -119,6 +118,23 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
 		AdminToken: c.AdminToken, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
+}
+
+// live runs the lines until the last request was answered, for whoever joins or
+// is let in meanwhile still needs them, and the ledger until the last pass was
+// written.
+func live(p *process.Process, lines *admission.Lines, ledger *admission.Ledger) {
+	life, end := context.WithCancel(p.Work())
+	p.Go("lines", func(context.Context) error {
+		books, close := context.WithCancel(p.Work())
+		var writing sync.WaitGroup
+		writing.Go(func() { ledger.Run(books) })
+		lines.Run(life)
+		close()
+		writing.Wait()
+		return nil
+	})
+	p.OnFinish("lines", func(context.Context) error { end(); return nil })
 }
 
 func (c WaitroomConfig) replica() string {

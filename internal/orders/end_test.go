@@ -1,6 +1,10 @@
 package orders_test
 
 import (
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,27 +186,46 @@ func TestCancel(t *testing.T) {
 	h.receive(t, success(pending, "pi_anna"), orders.PaidTooLate)
 }
 
-// Neither the database's time zone nor the program's moves a deadline.
+// Neither the database's time zone nor the program's moves a deadline. A
+// program has one zone, from its start, so each pair is a run of its own.
 func TestTimeZonesMoveNoDeadline(t *testing.T) {
-	h := open(t, 3)
-	here := time.Local
-	t.Cleanup(func() { time.Local = here })
-	for i, zones := range [][2]string{{"Pacific/Kiritimati", "America/Los_Angeles"}, {"Etc/GMT+12", "Asia/Tokyo"}, {"UTC", "UTC"}} {
-		program, err := time.LoadLocation(zones[1])
-		must(t, err)
-		time.Local = program
-		cfg := h.Pool.Config()
-		cfg.ConnConfig.RuntimeParams["timezone"] = zones[0]
-		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-		must(t, err)
-		t.Cleanup(pool.Close)
-		far := &till{Hall: &orderstest.Hall{Pool: pool, Event: h.Event}}
-		order := far.Order(t, orderstest.Holders(3)[i], 1)
-		far.expire(t, 0)
-		if left := time.Until(far.PayBy(t, order)); left < 9*time.Minute || left > 11*time.Minute {
-			t.Errorf("zones %v: %s left to pay, want about 10 min", zones, left)
-		}
-		far.Lapse(t, order)
-		far.expire(t, 1)
+	if database := os.Getenv("DATABASE_ZONE"); database != "" {
+		keepsDeadline(t, database)
+		return
 	}
+	server, err := url.Parse(pgtest.URL(t))
+	must(t, err)
+	server.Path = "/postgres"
+	for program, database := range map[string]string{
+		"America/Los_Angeles": "Pacific/Kiritimati", "Asia/Tokyo": "Etc/GMT+12", "UTC": "Asia/Taipei",
+	} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTimeZonesMoveNoDeadline$", "-test.v")
+		cmd.Env = append(os.Environ(), "TZ="+program, "DATABASE_ZONE="+database, "WAITROOM_TEST_POSTGRES="+server.String())
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "program in "+program) {
+			t.Errorf("program in %s, database in %s: %v\n%s", program, database, err, out)
+		}
+	}
+}
+
+func keepsDeadline(t *testing.T, database string) {
+	h := open(t, 1)
+	cfg := h.Pool.Config()
+	cfg.ConnConfig.RuntimeParams["timezone"] = database
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	far := &till{Hall: &orderstest.Hall{Pool: pool, Event: h.Event}}
+	order := far.Order(t, "anna", 1)
+	far.expire(t, 0)
+	left := time.Until(far.PayBy(t, order))
+	if left < 9*time.Minute || left > 11*time.Minute {
+		t.Errorf("%s left to pay, want about 10 min", left)
+	}
+	program := os.Getenv("TZ")
+	if _, offset := time.Now().Zone(); program != "UTC" && offset == 0 {
+		t.Errorf("the program is not in %s", program)
+	}
+	t.Logf("program in %s, database in %s: %s left", program, database, left)
+	far.Lapse(t, order)
+	far.expire(t, 1)
 }

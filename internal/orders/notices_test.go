@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/orders"
+	"waitroom/internal/pg"
+	"waitroom/internal/pgtest"
 )
 
 // row is a stored notice's state.
@@ -37,6 +39,45 @@ func TestNoticeBeforeItsOrder(t *testing.T) {
 		t.Errorf("the order is %s, want paid", s)
 	}
 	h.receive(t, n, orders.Paid)
+}
+
+// patient gives the inbox a pool that waits for locks longer than production
+// does, so that a slow machine does not end what the test is about to cut.
+func (h *till) patient(t testing.TB) {
+	h.in.Pool = pgtest.Open(t, h.Pool.Config().ConnString(),
+		pgtest.Limits(pg.Limits{Conns: 4, Lock: 20 * time.Second, Statement: 20 * time.Second}))
+}
+
+// A worker that dies while it holds a waiting notice keeps it from others only
+// until then, and has changed nothing.
+func TestNoticeOutlivesItsWorker(t *testing.T) {
+	h := open(t, 1)
+	h.patient(t)
+	order := uuid.Must(uuid.NewV7())
+	n := success(order, "pi_1")
+	h.receive(t, n, orders.UnknownOrder)
+	h.OrderAs(t, order, "anna", 1)
+	h.due(t, n)
+	hold, err := h.Pool.Begin(t.Context())
+	must(t, err)
+	_, err = hold.Exec(t.Context(), `SELECT FROM orders WHERE id = $1 FOR UPDATE`, order)
+	must(t, err)
+	died := make(chan error, 1)
+	go func() {
+		_, err := h.in.RetryWaiting(t.Context())
+		died <- err
+	}()
+	h.waiting(t)
+	h.retry(t, 0) // another worker passes it by
+	h.cut(t)
+	if err := <-died; err == nil {
+		t.Error("the worker's connection was cut, yet it says that it is done")
+	}
+	must(t, hold.Rollback(t.Context()))
+	h.retry(t, 1)
+	if s := h.Status(t, order); s != "paid" {
+		t.Errorf("the order is %s, want paid", s)
+	}
 }
 
 // due lets a waiting notice's next try come.
@@ -119,6 +160,7 @@ func TestDeathBeforeTheCommit(t *testing.T) {
 	for name, late := range map[string]bool{"in time": false, "after the end": true} {
 		t.Run(name, func(t *testing.T) {
 			h := open(t, 1)
+			h.patient(t)
 			order := h.Order(t, "anna", 1)
 			n := success(order, "pi_1")
 			hold, err := h.Pool.Begin(t.Context())
@@ -154,22 +196,28 @@ func TestDeathBeforeTheCommit(t *testing.T) {
 // for the order's lock.
 func (h *till) cut(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	h.blocked(t, `count(pg_terminate_backend(pid))`)
+}
+
+// waiting waits until there is one.
+func (h *till) waiting(t testing.TB) {
+	t.Helper()
+	h.blocked(t, `count(pid)`)
+}
+
+func (h *till) blocked(t testing.TB, what string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
-	for {
-		var n int
-		err := h.Pool.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+	for n := 0; n == 0; <-again.C {
+		err := h.Pool.QueryRow(ctx, `SELECT `+what+` FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
 		if err != nil {
-			t.Errorf("nobody to cut: %v", err)
+			t.Errorf("nobody waits for a lock: %v", err)
 			return
 		}
-		if n > 0 {
-			return
-		}
-		<-again.C
 	}
 }
 
