@@ -28,6 +28,7 @@ type cli struct {
 	Pause   pauseCmd   `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
 	Resume  resumeCmd  `cmd:"" help:"Undo pause."`
 	Close   closeCmd   `cmd:"" help:"End the sale for good."`
+	Demo    demoCmd    `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
 	Audit   auditCmd   `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 

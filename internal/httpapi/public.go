@@ -49,10 +49,7 @@ func (a *API) status(c *fiber.Ctx) error {
 	c.Response().Header.Set("Vary", "Accept-Encoding")
 	accepted := c.Request().Header.Peek("Accept-Encoding")
 	body, etag := doc.Body, doc.ETag
-	switch {
-	case bytes.Contains(accepted, []byte("br")):
-		body, etag = encoded(c, "br", doc.Brotli, etag)
-	case bytes.Contains(accepted, []byte("gzip")):
+	if bytes.Contains(accepted, []byte("gzip")) {
 		body, etag = encoded(c, "gzip", doc.Gzip, etag)
 	}
 	return shared(c, body, etag, sharedCache)

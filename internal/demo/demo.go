@@ -1,0 +1,252 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/audit"
+	"waitroom/internal/crowd"
+	schema "waitroom/sql"
+)
+
+// Config is one demo.
+type Config struct {
+	Build
+	Crowd crowd.Config
+	Limit time.Duration // the sale is ended then, sold out or not
+	File  string        // the report, as JSON; a page of the same name lies beside it
+	Out   io.Writer
+	Live  bool // Out is a terminal: the view stays in one place
+	// Stay keeps the house open afterwards, until the context ends.
+	Stay bool
+}
+
+// Run opens a house, lets the crowd come, waits for the end and audits it.
+func Run(ctx context.Context, c Config) (r Report, err error) {
+	dir, remove, err := workDir()
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	logs, err := os.Create(filepath.Join(dir, "processes.log"))
+	if err != nil {
+		return r, err
+	}
+	defer logs.Close() //nolint:errcheck // it goes with the folder
+	if c.Build.Logs == nil {
+		c.Build.Logs = logs
+	}
+	c.Build.Dir = dir
+	h, err := Open(ctx, c.Build)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, h.Close()) }()
+	fmt.Fprintf(c.Out, "on sale: %s/e/%s\n", h.Public, c.Event.ID)
+	r, err = sell(ctx, c, h, filepath.Join(dir, "witness.ndjson"))
+	if err != nil || !c.Stay {
+		return r, err
+	}
+	fmt.Fprintf(c.Out, "still open at %s/e/%s; Ctrl-C ends it\n", h.Public, c.Event.ID)
+	<-ctx.Done()
+	return r, nil
+}
+
+// sell is the sale itself, from the first fan to the audit.
+func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
+	witness, err := os.Create(log)
+	if err != nil {
+		return Report{}, err
+	}
+	defer witness.Close() //nolint:errcheck // read back before
+	c.Crowd.URL, c.Crowd.Event, c.Crowd.Witness = h.Public, c.Event.ID, witness
+	fans := crowd.New(c.Crowd)
+	coming, home := context.WithCancel(ctx)
+	defer home()
+	gone := make(chan error, 1)
+	go func() { gone <- fans.Run(coming) }()
+
+	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, live: c.Live}}
+	if err := w.until(ctx, gone); err != nil {
+		return Report{}, err
+	}
+	home()
+	if err := <-w.gone; err != nil {
+		return Report{}, err
+	}
+	r := w.report()
+	if err := audited(ctx, c, h, log, &r); err != nil {
+		return r, err
+	}
+	if c.File != "" {
+		if err := r.Write(c.File); err != nil {
+			return r, err
+		}
+		fmt.Fprintf(c.Out, "report: %s and %s\n", c.File, htmlBeside(c.File))
+	}
+	return r, nil
+}
+
+// watch looks at the sale once a second, as anybody could, and sees its end.
+type watch struct {
+	c    Config
+	h    *House
+	fans *crowd.Crowd
+	view view
+	gone chan error // told once the last fan is home
+
+	samples []Sample
+	wave    int64
+	soldAt  float64 // seconds since the opening
+}
+
+// settled is how long a sold-out sale is watched before it counts as over.
+const settled = 2 * time.Second
+
+// until returns when everything is sold, or nobody is left who could buy and
+// nothing is pending, or the time is over.
+func (w *watch) until(ctx context.Context, gone chan error) error {
+	w.gone = make(chan error, 1)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	end := time.Now().Add(w.c.Limit)
+	var over time.Time
+	home := false
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-w.h.Failed():
+			return errors.Join(errors.New("a process ended"), err)
+		case err := <-gone:
+			w.gone <- err
+			home, gone = true, nil
+		case now := <-tick.C:
+			s, err := w.look(ctx, now)
+			if err != nil {
+				continue
+			}
+			w.view.show(s, w.fans.Tally.Done.Load())
+			ended := s.Pending == 0 && s.T > 0 && (s.Free == 0 || home || now.After(end))
+			if !ended {
+				over = time.Time{}
+				if now.Before(end.Add(w.c.Event.PayWithin * 2)) {
+					continue
+				}
+				return errors.New("pending orders did not end")
+			}
+			if over.IsZero() {
+				over = now
+			}
+			if now.Sub(over) < settled {
+				continue
+			}
+			if !home {
+				go func() { w.gone <- <-gone }()
+			}
+			return nil
+		}
+	}
+}
+
+// look reads the shared document.
+func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
+	var doc struct {
+		State    string
+		Front    int64
+		Waiting  int64
+		AtDoor   int64 `json:"at_door"`
+		Inside   int64
+		Taken    int64
+		Rate     float64
+		Wave     int64
+		Share    float64
+		Tickets  float64
+		Seats    struct{ Free, Pending, Sold int64 }
+		HeldBack int64 `json:"held_back"`
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.h.Public+"/v1/public/events/"+w.c.Event.ID+"/status", nil)
+	if err != nil {
+		return Sample{}, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return Sample{}, err
+	}
+	defer res.Body.Close() //nolint:errcheck // read only
+	if err := json.NewDecoder(res.Body).Decode(&doc); err != nil {
+		return Sample{}, err
+	}
+	s := Sample{
+		T: now.Sub(w.c.Event.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
+		AtDoor: doc.AtDoor, Inside: doc.Inside, Rate: doc.Rate, Share: doc.Share, Tickets: doc.Tickets,
+		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold,
+		at: now, taken: doc.Taken, claimed: w.fans.Tally.Claimed.Load(),
+	}
+	if n := len(w.samples); n > 0 {
+		last := w.samples[n-1]
+		seconds := max(now.Sub(last.at).Seconds(), 0.001)
+		s.LetIn, s.Claims = float64(s.taken-last.taken)/seconds, float64(s.claimed-last.claimed)/seconds
+	}
+	w.samples = append(w.samples, s)
+	w.wave = max(w.wave, s.Wave)
+	if s.Free > 0 || s.Pending > 0 {
+		w.soldAt = s.T
+	}
+	return s, nil
+}
+
+func (w *watch) report() Report {
+	r := Report{
+		Fans: w.c.Crowd.Fans, Rate: *w.c.Event.Rate, Seed: w.c.Crowd.Seed, Line: w.c.Line,
+		Waves: w.wave, Seconds: w.soldAt, FoundNothing: w.fans.Tally.FoundNothing.Load(),
+		Odd: w.fans.Odd(), Samples: w.samples,
+	}
+	waits := w.fans.Waits()
+	slices.Sort(waits)
+	if n := len(waits); n > 0 {
+		r.WaitP50, r.WaitP95 = waits[n/2], waits[n*95/100]
+	}
+	return r
+}
+
+// audited reads the end of the sale from raw rows, and holds it against every
+// promise.
+func audited(ctx context.Context, c Config, h *House, log string, r *Report) error {
+	db, err := pgx.Connect(ctx, h.DatabaseURL)
+	if err != nil {
+		return err
+	}
+	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // read only
+	if err := r.count(ctx, db, c.Event.ID); err != nil {
+		return err
+	}
+	queries, err := schema.Audits()
+	if err != nil {
+		return err
+	}
+	line, err := h.Export(ctx, c.Event.ID)
+	if err != nil {
+		return err
+	}
+	defer line.Close() //nolint:errcheck // read only
+	told, err := os.Open(log)
+	if err != nil {
+		return err
+	}
+	defer told.Close() //nolint:errcheck // read only
+	a := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: c.Event.ID, Line: line, Witness: told})
+	a.Fprint(c.Out)
+	r.judge(a)
+	return nil
+}
