@@ -51,7 +51,7 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 	report, err := demo.Run(ctx, demo.Config{
 		Build: demo.Build{
 			Services: demo.Services{DatabaseURL: c.DatabaseURL, NATSURL: c.NATSURL, DynamoDB: c.DynamoDB},
-			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall,
+			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: opensIn,
 			Disorder: payprov.Disorder{Doubled: 0.1, MaxDelay: 2 * time.Second, Seed: c.Seed},
 		},
 		Crowd: crowd.Config{
@@ -73,7 +73,7 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 // opensIn is how long before the opening people can join already.
-const opensIn = 5 * time.Second
+const opensIn = 8 * time.Second
 
 func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 	name, data := "concert-hall.json", examples.ConcertHall
@@ -93,7 +93,7 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 		return inventory.Event{}, inventory.Hall{}, err
 	}
 	return inventory.Event{
-		ID: "demo", Title: plan.Name, Venue: "Somewhere near you", Currency: "EUR", OpensAt: time.Now().Add(opensIn),
+		ID: "demo", Title: plan.Name, Venue: "Somewhere near you", Currency: "EUR",
 		Rate: &c.Rate, LineCap: 2_000_000, OrderLimit: 4, AccountLimit: 4, PassQuota: 4, PassLife: 10 * time.Minute,
 		CallWindow: 2 * time.Minute, PayWithin: c.PayWithin, PayExtension: c.PayWithin / 4, StockSlack: 0.5,
 	}, *(&hall{sold}).kept(), nil

@@ -76,12 +76,8 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 	gone := make(chan error, 1)
 	go func() { gone <- fans.Run(coming) }()
 
-	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, live: c.Live}}
-	if err := w.until(ctx, gone); err != nil {
-		return Report{}, err
-	}
-	home()
-	if err := <-w.gone; err != nil {
+	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, live: c.Live}, gone: gone, sendHome: home}
+	if err := w.until(ctx); err != nil {
 		return Report{}, err
 	}
 	r := w.report()
@@ -103,7 +99,10 @@ type watch struct {
 	h    *House
 	fans *crowd.Crowd
 	view view
-	gone chan error // told once the last fan is home
+	gone chan error // told once the last fan is home; nil when it was
+	home bool
+	// sendHome makes the fans stop where they are.
+	sendHome context.CancelFunc
 
 	samples []Sample
 	wave    int64
@@ -113,50 +112,68 @@ type watch struct {
 // settled is how long a sold-out sale is watched before it counts as over.
 const settled = 2 * time.Second
 
-// until returns when everything is sold, or nobody is left who could buy and
-// nothing is pending, or the time is over.
-func (w *watch) until(ctx context.Context, gone chan error) error {
-	w.gone = make(chan error, 1)
+// until returns when everything is sold, or nobody is left who could buy, and
+// nothing is pending. When the time is over the fans are sent home, and what
+// they hold is waited for.
+func (w *watch) until(ctx context.Context) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	end := time.Now().Add(w.c.Limit)
-	var over time.Time
-	home := false
+	limit := time.NewTimer(w.c.Limit)
+	defer limit.Stop()
+	over := 0 * time.Second
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-w.h.Failed():
 			return errors.Join(errors.New("a process ended"), err)
-		case err := <-gone:
-			w.gone <- err
-			home, gone = true, nil
+		case err := <-w.gone:
+			if err != nil {
+				return err
+			}
+			w.home, w.gone = true, nil
+		case <-limit.C:
+			w.sendHome()
 		case now := <-tick.C:
 			s, err := w.look(ctx, now)
 			if err != nil {
 				continue
 			}
 			w.view.show(s, w.fans.Tally.Done.Load())
-			ended := s.Pending == 0 && s.T > 0 && (s.Free == 0 || home || now.After(end))
-			if !ended {
-				over = time.Time{}
-				if now.Before(end.Add(w.c.Event.PayWithin * 2)) {
-					continue
-				}
-				return errors.New("pending orders did not end")
+			if s.T > 0 && s.Pending == 0 && (s.Free == 0 || w.home) {
+				over += time.Second
+			} else {
+				over = 0
 			}
-			if over.IsZero() {
-				over = now
+			if over >= settled {
+				return w.leave(ctx)
 			}
-			if now.Sub(over) < settled {
-				continue
-			}
-			if !home {
-				go func() { w.gone <- <-gone }()
-			}
-			return nil
 		}
 	}
+}
+
+// leave sends everybody home, and waits for what the provider still has to
+// tell: money that came too late is part of the sale's end.
+func (w *watch) leave(ctx context.Context) error {
+	w.sendHome()
+	if w.gone != nil {
+		if err := <-w.gone; err != nil {
+			return err
+		}
+	}
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for range 200 {
+		if w.h.Provider.Undelivered() == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-again.C:
+		}
+	}
+	return errors.New("the provider's notices do not arrive")
 }
 
 // look reads the shared document.
@@ -188,7 +205,7 @@ func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
 		return Sample{}, err
 	}
 	s := Sample{
-		T: now.Sub(w.c.Event.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
+		T: now.Sub(w.h.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
 		AtDoor: doc.AtDoor, Inside: doc.Inside, Rate: doc.Rate, Share: doc.Share, Tickets: doc.Tickets,
 		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold,
 		at: now, taken: doc.Taken, claimed: w.fans.Tally.Claimed.Load(),

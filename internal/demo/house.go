@@ -45,6 +45,7 @@ type House struct {
 	AdminToken         string
 	Provider           *payprov.Provider
 	ProviderURL        string
+	OpensAt            time.Time
 
 	dir     string
 	logs    io.Writer
@@ -63,8 +64,9 @@ type Build struct {
 	Dir      string // for the line's file
 	Logs     io.Writer
 	Disorder payprov.Disorder // how the provider's notices travel
-	Event    inventory.Event
+	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
+	OpensIn  time.Duration
 }
 
 // Open starts the servers, makes the event and starts every process. It returns
@@ -144,6 +146,8 @@ func (h *House) create(ctx context.Context, b Build) error {
 		return err
 	}
 	defer pool.Close()
+	h.OpensAt = time.Now().Add(b.OpensIn)
+	b.Event.OpensAt = h.OpensAt
 	change, err := inventory.CreateEvent(ctx, pool, b.Event, &b.Hall)
 	if err != nil {
 		return err
