@@ -13,7 +13,8 @@ import (
 // answer is one answer that a fan got, as the fan wrote it down.
 type answer struct {
 	At      time.Time `json:"at"`
-	Op      string    `json:"op"` // join place door pass claim order
+	Asked   time.Time `json:"asked"` // door: when the request that was held was sent
+	Op      string    `json:"op"`    // join place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
 	Epoch   int64     `json:"epoch"`
@@ -189,34 +190,39 @@ func toldLater(told []answer, attempt string) bool {
 
 const (
 	asksAgain  = 4 * time.Second // longest pause between two asks of somebody at the door
-	passedOver = 5 * time.Second // longest that a higher number may have come before
+	passedOver = 5 * time.Second // after so long at the door, nobody behind goes first
+	onItsWay   = time.Second     // until a request that was sent is held
 )
 
-// hearDoor judges that nobody who stood at the door, asking all the while, saw
-// a higher number let in that had more than passedOver to be ranked behind.
+// hearDoor judges that nobody who stood at the door, and had asked for a while,
+// saw a higher number let in while a request of theirs was held.
 func (w *witness) hearDoor(told []answer) {
 	var since, last time.Time
 	for _, a := range told {
 		switch a.Op {
 		case "door":
 			if since.IsZero() || a.At.Sub(last) > asksAgain {
-				since = a.At
+				since = a.Asked
 			}
 			last = a.At
 			w.over.Counted++
-			w.overtaken(a, since.Add(passedOver), last)
+			w.overtaken(a, since.Add(passedOver))
 		case "pass", "join":
 			since, last = time.Time{}, time.Time{}
 		}
 	}
 }
 
-// overtaken looks for a take between two asks of a, one step apart.
-func (w *witness) overtaken(a answer, from, to time.Time) {
+// overtaken looks for a take behind a while its request was held, not before
+// earliest.
+func (w *witness) overtaken(a answer, earliest time.Time) {
+	from := a.Asked.Add(onItsWay)
+	if from.Before(earliest) {
+		from = earliest
+	}
 	i, _ := slices.BinarySearchFunc(w.passes, from, func(p pass, t time.Time) int { return p.taken.Compare(t) })
-	for ; i < len(w.passes) && w.passes[i].taken.Before(to); i++ {
-		p := w.passes[i]
-		if p.epoch == a.Epoch && p.place > a.Number && to.Sub(p.taken) < asksAgain {
+	for ; i < len(w.passes) && w.passes[i].taken.Before(a.At); i++ {
+		if p := w.passes[i]; p.epoch == a.Epoch && p.place > a.Number {
 			w.over.fail("place %d stood at the door, place %d was let in", a.Number, p.place)
 			return
 		}

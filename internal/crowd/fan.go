@@ -199,6 +199,7 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 		if f.doubles {
 			twice.Go(func() { f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil) })
 		}
+		asked := time.Now()
 		r := f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil)
 		switch {
 		case r.status == 200:
@@ -213,7 +214,7 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 			if got.State == "waiting" {
 				return false, !wait(ctx, f.jitter(2*time.Second))
 			}
-			f.tell(r.at, told{Op: "door", Number: f.number})
+			f.tell(r.at, told{Op: "door", Number: f.number, Asked: asked})
 			wait(ctx, time.Duration(got.RetryAfter*float64(time.Second)))
 		case r.status == 410:
 			return false, true

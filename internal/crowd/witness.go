@@ -11,7 +11,8 @@ import (
 // told is one answer, as the fan got it. The audit reads these.
 type told struct {
 	At      time.Time `json:"at"`
-	Op      string    `json:"op"` // join place door pass claim order
+	Asked   time.Time `json:"asked,omitzero"` // door: when the request that was held was sent
+	Op      string    `json:"op"`             // join place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
 	Epoch   int64     `json:"epoch,omitempty"`
