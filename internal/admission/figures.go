@@ -1,6 +1,10 @@
 package admission
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"time"
+)
 
 // Figures is what the holder publishes in Door.Doc for all replicas, and what
 // its successor goes on from. Shares are 0..1, durations seconds.
@@ -8,8 +12,9 @@ type Figures struct {
 	At     int64     `json:"at"` // Unix ms
 	State  SaleState `json:"state"`
 	Reason Reason    `json:"reason,omitempty"`
-	Rate   float64   `json:"rate"` // in force: 0 while nobody is let in
+	Rate   float64   `json:"rate"` // in force whenever people are let in; 0: none that makes sense
 	Wave   int64     `json:"wave"`
+	Opens  int64     `json:"opens"` // Unix ms
 
 	Waiting    int64 `json:"waiting"` // not called yet, and not known to have left
 	Coming     int64 `json:"coming"`  // called lately, expected, not come yet
@@ -21,12 +26,7 @@ type Figures struct {
 	Tickets float64 `json:"tickets"` // that each of these wants
 	Turn    float64 `json:"turn"`    // of those called, who come
 	Come    float64 `json:"come"`    // seconds from called to come
-
-	// What the learnt figures rest on.
-	Called int64 `json:"n_called"` // places behind Turn
-	Wanted int64 `json:"n_wanted"`
-	Asked  int64 `json:"n_asked"` // tickets that they wanted
-	Gone   int64 `json:"n_gone"`
+	Called  int64   `json:"called"`  // places that Turn was learnt from
 }
 
 // Published reads the figures of a door. False: nothing was published yet, or
@@ -37,4 +37,55 @@ func Published(door Door) (Figures, bool) {
 		return Figures{}, false
 	}
 	return f, true
+}
+
+// figures are what the holder knows now.
+func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
+	share, tickets := r.guess()
+	f := Figures{
+		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
+		Opens:      r.sale.OpensAt.UnixMilli(),
+		Waiting:    max(0, tail-r.called-int64(len(r.front.left))),
+		Coming:     int64(math.Round(r.front.coming(now))),
+		AtDoor:     atDoor,
+		Inside:     int64(math.Ceil(r.people)),
+		LastMinute: r.minute.since(r.taken),
+		Share:      short(share), Tickets: short(tickets),
+		Turn: short(r.front.turn), Come: short(r.front.come().Seconds()),
+		Called: r.front.seen,
+	}
+	if r.sale.paced() {
+		f.Rate = r.sale.Rate
+	}
+	return f
+}
+
+// short keeps the document small.
+func short(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// minute counts the people let in during the last minute, to the second.
+type minute struct {
+	marks []mark
+}
+
+type mark struct {
+	at    time.Time
+	taken int64
+}
+
+func (m *minute) note(now time.Time, taken int64) {
+	if n := len(m.marks); n > 0 && now.Sub(m.marks[n-1].at) < time.Second {
+		return
+	}
+	for len(m.marks) > 1 && now.Sub(m.marks[1].at) >= time.Minute {
+		m.marks = m.marks[1:]
+	}
+	m.marks = append(m.marks, mark{now, taken})
+}
+
+func (m *minute) since(taken int64) int64 {
+	if len(m.marks) == 0 {
+		return 0
+	}
+	return taken - m.marks[0].taken
 }

@@ -1,4 +1,181 @@
 package admission
 
-// turnWeight is the weight of the first guess of the share who come.
-const turnWeight = 20
+import (
+	"math"
+	"sort"
+	"time"
+)
+
+const (
+	comeWeight = 10 // people that the first guess of the delay counts for
+	turnWeight = 20 // places that the first guess of the turn-up counts for
+	turnSample = 40 // fewer than these say nothing new
+	turnFloor  = 0.05
+	doorSpare  = 8 // people at the door beyond what the rate needs
+
+	comeFirst  = 5 * time.Second
+	comeLimit  = 60 * time.Second // a longer delay is somebody who had gone
+	turnWindow = 300 * time.Second
+)
+
+// front knows who was called and who came (R3).
+type front struct {
+	cohorts []*cohort // by call time, and so by number
+	left    map[int64]struct{}
+
+	first time.Time // when the first was called
+	turn  float64   // of those called, who come
+	seen  int64     // places behind turn
+
+	delays time.Duration
+	came   int64
+}
+
+// goOn takes over what an earlier holder learnt: the opening's burst is over.
+func (f *front) goOn(was Figures, now time.Time) {
+	f.first = now.Add(-time.Minute)
+	if was.Turn > 0 {
+		f.turn, f.seen = was.Turn, was.Called
+	}
+	f.came = int64(float64(was.Called) * f.turn)
+	f.delays = time.Duration(was.Come * float64(f.came) * float64(time.Second))
+}
+
+// cohort is the places called within one second.
+type cohort struct {
+	at       time.Time
+	from, to int64
+	called   int64 // of these numbers, not known to have left before
+	come     int64
+	left     int64    // gave up after they were called
+	settled  []uint64 // numbers that came or left, by bit
+}
+
+// settle says whether this is the first that is heard of the number.
+func (c *cohort) settle(number int64) bool {
+	i, bit := (number-c.from)/64, uint64(1)<<((number-c.from)%64)
+	for int64(len(c.settled)) <= i {
+		c.settled = append(c.settled, 0)
+	}
+	fresh := c.settled[i]&bit == 0
+	c.settled[i] |= bit
+	return fresh
+}
+
+// of is the cohort of a called number, unless it was called long ago.
+func (f *front) of(number int64) *cohort {
+	i := sort.Search(len(f.cohorts), func(i int) bool { return number < f.cohorts[i].to })
+	if i == len(f.cohorts) || number < f.cohorts[i].from {
+		return nil
+	}
+	return f.cohorts[i]
+}
+
+func (f *front) comes(number int64, at time.Time) {
+	c := f.of(number)
+	if c == nil || !c.settle(number) {
+		return
+	}
+	c.come++
+	if delay := max(0, at.Sub(c.at)); delay < comeLimit {
+		f.delays += delay
+		f.came++
+	}
+}
+
+func (f *front) leaves(number, called int64) {
+	if number >= called {
+		f.left[number] = struct{}{}
+		return
+	}
+	if c := f.of(number); c != nil && c.settle(number) {
+		c.left++
+	}
+}
+
+// come is c: the mean time from called to come.
+func (f *front) come() time.Duration {
+	return (f.delays + comeWeight*comeFirst) / time.Duration(f.came+comeWeight)
+}
+
+// patience is A: after it, nobody called is expected any more.
+func (f *front) patience() time.Duration { return max(10*time.Second, 2*f.come()) }
+
+// learn renews the share who come, over places called long enough ago.
+func (f *front) learn(now time.Time) {
+	for len(f.cohorts) > 0 && now.Sub(f.cohorts[0].at) > turnWindow {
+		f.cohorts = f.cohorts[1:]
+	}
+	var called, come int64
+	for _, c := range f.cohorts {
+		if now.Sub(c.at) > f.patience() {
+			called, come = called+c.called, come+c.come
+		}
+	}
+	if called < turnSample && now.Sub(f.first) > time.Minute {
+		return // too few to say: the last value stays
+	}
+	f.seen = called
+	f.turn = max(turnFloor, float64(come+turnWeight/2)/float64(called+turnWeight))
+}
+
+// coming is who was called lately and is still expected.
+func (f *front) coming(now time.Time) float64 {
+	var people float64
+	for i := len(f.cohorts) - 1; i >= 0 && now.Sub(f.cohorts[i].at) < f.patience(); i-- {
+		c := f.cohorts[i]
+		expect := min(f.turn*float64(c.called), float64(c.called-c.left))
+		people += max(0, expect-float64(c.come))
+	}
+	return people
+}
+
+// target is how many should be at the door or on their way: what the rate uses
+// until the next called can be here, and no more than the stock will do for.
+// Half of it leaves 30 % of the credit unused; twice only lengthens the door.
+func (f *front) target(rate float64, budget int64) float64 {
+	pace := rate*(f.come()+time.Second).Seconds() + doorSpare
+	return min(pace, 1.5*float64(budget)+doorSpare)
+}
+
+// call moves the front so that missing more people come, not beyond the tail.
+func (f *front) call(now time.Time, from, tail int64, missing, rate float64) int64 {
+	if missing <= 0 || from >= tail {
+		return from
+	}
+	places := math.Ceil(missing / f.turn)
+	if f.first.IsZero() {
+		f.first = now
+	}
+	if now.Sub(f.first) >= time.Second { // a burst is for the opening only
+		places = min(places, math.Ceil(4*rate*tau.Seconds()/f.turn)+1)
+	}
+	return f.advance(now, from, tail, int64(places))
+}
+
+// advance calls so many places that are not known to be empty.
+func (f *front) advance(now time.Time, from, tail, places int64) int64 {
+	c := f.cohort(now, from)
+	to := from
+	for ; places > 0 && to < tail; to++ {
+		if _, gone := f.left[to]; gone {
+			delete(f.left, to)
+			c.settle(to)
+			continue
+		}
+		c.called++
+		places--
+	}
+	c.to = to
+	return to
+}
+
+// cohort is this second's.
+func (f *front) cohort(now time.Time, from int64) *cohort {
+	if n := len(f.cohorts); n > 0 && f.cohorts[n-1].to == from && now.Sub(f.cohorts[n-1].at) < time.Second {
+		return f.cohorts[n-1]
+	}
+	c := &cohort{at: now, from: from, to: from}
+	f.cohorts = append(f.cohorts, c)
+	return c
+}

@@ -1,6 +1,9 @@
 package admission
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // tau is the longest time that one step's credit stands for (R1): what P8's
 // 0.1 s is made of. The holder steps every Tick, a little faster, so that a
@@ -18,6 +21,9 @@ const (
 	HoldFor   = 2 * time.Second
 )
 
+// publishEvery is how old the published figures get while nothing changes.
+const publishEvery = time.Second
+
 // Release decides, for one event, who is called and how many may be let in.
 // It is the memory of whoever holds the lease; nothing in it needs to survive,
 // for a successor starts from the Door. It reads no clock and asks nobody: the
@@ -25,8 +31,36 @@ const (
 //
 // Facts come from all replicas: late, out of order, and more than once. Each
 // counts once, under its number or take.
+//
+// Where later rules go: measured capacity lowers the rate in step; the grace
+// lane picks from the Queue whom to let in; a draw only changes the numbers.
 type Release struct {
 	sale Sale
+	now  time.Time // of the last step
+
+	flow   flow
+	front  front
+	learnt learnt
+	stock  stock
+	dry    dry
+
+	passes map[int64]*pass // by take
+	inside []*pass         // those that had not ended at the last step
+	base   int64           // takes up to it are an earlier holder's
+	taken  int64           // takes seen in the door
+	people float64         // I, at the last step
+
+	called   int64 // the front as last decided
+	claimers time.Time
+
+	before Figures // an earlier holder's; Share 0: none that learnt anything
+
+	state  SaleState
+	reason Reason
+	wave   int64
+	minute minute
+
+	refreshed, forgot, published time.Time
 }
 
 // NewRelease starts a holder's memory, right after Acquire returned door.
@@ -34,49 +68,136 @@ type Release struct {
 // those that it is told of: tell it every pass that has not run out (LetIn,
 // then Claimed, Gone) before the first Step, or it lets others in instead.
 func NewRelease(sale Sale, door Door, now time.Time) *Release {
-	return &Release{sale: sale}
+	r := &Release{
+		sale: sale, now: now,
+		front:  front{left: map[int64]struct{}{}, turn: 0.5},
+		passes: map[int64]*pass{},
+		base:   door.Taken, taken: door.Taken, called: door.Front, wave: 1,
+	}
+	if f, ok := Published(door); ok && door.Epoch == sale.Epoch {
+		r.goOn(f, now)
+	}
+	return r
+}
+
+// goOn takes over what an earlier holder learnt and said.
+func (r *Release) goOn(f Figures, now time.Time) {
+	r.wave = max(1, f.Wave)
+	r.dry.exhausted = f.State == Exhausted
+	r.before = f
+	if r.called > 0 {
+		r.front.goOn(f, now)
+	}
 }
 
 // Set takes the organiser's settings. Another epoch forgets everything.
-func (r *Release) Set(sale Sale) { r.sale = sale }
+func (r *Release) Set(sale Sale) {
+	if sale.Epoch != r.sale.Epoch {
+		*r = *NewRelease(sale, Door{Event: sale.Event, Epoch: sale.Epoch}, r.now)
+	}
+	sale.ReadAt = r.past(sale.ReadAt)
+	r.sale = sale
+}
 
 // Came: a called place asked for its pass.
-func (r *Release) Came(number int64, at time.Time) {}
+func (r *Release) Came(number int64, at time.Time) { r.front.comes(number, r.past(at)) }
 
 // GaveUp: the holder of a place left before getting its pass.
-func (r *Release) GaveUp(number int64, at time.Time) {}
+func (r *Release) GaveUp(number int64, _ time.Time) { r.front.leaves(number, r.called) }
 
 // LetIn: the take was used for this place's pass, at this time.
-func (r *Release) LetIn(take, number int64, at time.Time) {}
+func (r *Release) LetIn(take, number int64, at time.Time) {
+	at = r.past(at)
+	r.front.comes(number, at)
+	if p := r.find(take, at); p != nil && !p.told {
+		p.told, p.at = true, at
+		if p.end == unused {
+			r.revive(p)
+		}
+	}
+}
 
 // Alive: the pass's page gave a sign of life.
-func (r *Release) Alive(take int64, at time.Time) {}
+func (r *Release) Alive(take int64, at time.Time) {
+	at = r.past(at)
+	p := r.find(take, at)
+	if p == nil || !at.After(p.alive) {
+		return
+	}
+	p.told, p.alive = true, at
+	if p.end == silent || p.end == unused {
+		r.revive(p)
+	}
+}
 
 // Claimed: the pass bought so many tickets (they may not be paid yet).
-func (r *Release) Claimed(take, tickets int64, at time.Time) {}
+func (r *Release) Claimed(take, tickets int64, at time.Time) {
+	at = r.past(at)
+	p := r.find(take, at)
+	if p == nil || p.end == bought {
+		return
+	}
+	p.told = true
+	r.learnt.asks(p, tickets, at)
+	r.revive(p)
+	r.finish(p, bought, at)
+	r.stock.claimed(tickets, at)
+}
 
 // FoundNothing: the pass asked for so many tickets and got none of them.
 // Whoever then takes fewer has Claimed besides; it counts as one who wanted.
-func (r *Release) FoundNothing(take, tickets int64, at time.Time) {}
+func (r *Release) FoundNothing(take, tickets int64, at time.Time) {
+	at = r.past(at)
+	if p := r.find(take, at); p != nil {
+		p.told = true
+		r.learnt.asks(p, tickets, at)
+	}
+}
 
 // Gone: the pass was given back; it buys nothing more.
-func (r *Release) Gone(take int64, at time.Time) {}
+func (r *Release) Gone(take int64, at time.Time) {
+	at = r.past(at)
+	if p := r.find(take, at); p != nil {
+		p.told = true
+		r.finish(p, gaveBack, at)
+	}
+}
+
+// past keeps a fast clock elsewhere from telling of the future.
+func (r *Release) past(at time.Time) time.Time {
+	if at.After(r.now) {
+		return r.now
+	}
+	return at
+}
 
 // Restock takes a recount. An older one than the last changes nothing.
-func (r *Release) Restock(stock Stock) {}
+func (r *Release) Restock(stock Stock) {
+	stock.At = r.past(stock.At)
+	r.stock.restock(stock)
+}
 
 // Claimers: at this time a claimer reported that it can take claims.
-func (r *Release) Claimers(at time.Time) {}
+func (r *Release) Claimers(at time.Time) { r.claimers = later(r.claimers, r.past(at)) }
 
 // Theta is how far ahead the recount looks for pending orders that may end:
 // about the time from a pass to its claim, so that whoever is let in now finds
-// what comes back.
-func (r *Release) Theta() time.Duration { return 0 }
+// what comes back (R7).
+func (r *Release) Theta() time.Duration { return min(r.learnt.mean(), time.Minute) }
 
 // Landed: the reply to the last Step's refill came (or a read of the door that
 // shows it) at this time. Not told, the next Step assumes that it only just
 // landed, and lets less credit flow: time lost is lost.
-func (r *Release) Landed(at time.Time) {}
+func (r *Release) Landed(at time.Time) { r.flow.reply = at }
+
+// guess is ŝ and k̂.
+func (r *Release) guess() (share, tickets float64) {
+	s0, k0 := r.sale.priors(r.stock.Free + r.stock.Pending + r.stock.Sold)
+	if r.before.Share > 0 { // an earlier holder knew better
+		s0, k0 = r.before.Share, r.before.Tickets
+	}
+	return r.learnt.share(s0), r.learnt.tickets(k0)
+}
 
 // Decision is one step: what to do with the door, and what to tell.
 type Decision struct {
@@ -90,5 +211,75 @@ type Decision struct {
 // refill before it: never two refills in flight. After a lost reply, read the
 // door first.
 func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
-	return Decision{}
+	r.look(now, door)
+	share, tickets := r.guess()
+	r.refresh(now, share)
+	r.people = r.count(now, share)
+	expected := r.stock.expected()
+	budget := budget(expected, r.people, share, tickets, r.sale.Slack)
+
+	r.follow(now, door, expected)
+	if r.calls(now) {
+		r.call(now, tail, atDoor, budget)
+	}
+	refill := Refill{
+		Event: door.Event, Epoch: door.Epoch, Term: door.Term, Beat: door.Beat,
+		Front: r.called, Budget: budget - door.Budget, Stopped: !r.state.lets(),
+	}
+	if refill.Stopped {
+		r.flow.stop() // and what the door holds is emptied: Cap is 0
+	} else {
+		refill.Add, refill.Cap = r.flow.next(now, door, r.sale.Rate)
+	}
+	f := r.figures(now, tail, atDoor)
+	refill.Doc = r.publish(now, f)
+	return Decision{refill, f}
+}
+
+// look takes in what the door shows: whoever took a credit is inside, whether
+// a replica has told us or not.
+func (r *Release) look(now time.Time, door Door) {
+	r.now = now
+	for r.taken < door.Taken {
+		r.taken++
+		r.find(r.taken, now)
+	}
+	r.called = max(r.called, door.Front)
+	r.minute.note(now, r.taken)
+	r.front.learn(now)
+}
+
+// follow moves the sale's state.
+func (r *Release) follow(now time.Time, door Door, expected float64) {
+	known := now.Sub(r.stock.At) <= stockFresh && !now.Before(r.sale.OpensAt)
+	if known && r.dry.watch(now, r.stock.Free, expected) {
+		r.wave++
+	}
+	was := r.state
+	r.state, r.reason = r.judge(now, door)
+	if r.state != was {
+		r.published = time.Time{} // told at once
+	}
+}
+
+// call moves the front (R3).
+func (r *Release) call(now time.Time, tail, atDoor, budget int64) {
+	if r.stock.Free == 0 && r.stock.Pending == 0 {
+		return // nothing will ever come back
+	}
+	missing := r.front.target(r.sale.Rate, budget) - float64(atDoor) - r.front.coming(now)
+	r.called = r.front.call(now, r.called, tail, missing, r.sale.Rate)
+}
+
+// publish is the document to store with this step, if any.
+func (r *Release) publish(now time.Time, f Figures) []byte {
+	if now.Sub(r.published) < publishEvery {
+		return nil
+	}
+	doc, err := json.Marshal(f)
+	if err != nil {
+		return nil // what cannot be told is not told; the figures are finite
+	}
+	r.published = now
+	return doc
 }

@@ -35,3 +35,71 @@ const (
 	claimersFresh = 3 * time.Second
 	settingsFresh = 10 * time.Second
 )
+
+// judge is what the line is doing now (R8), and why. Only the organiser's own
+// word stands before what we cannot know; everything unknown stops the line.
+func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
+	s := r.sale
+	switch {
+	case s.Control == Close:
+		return Closed, ByOrganiser
+	case !s.ClosesAt.IsZero() && !now.Before(s.ClosesAt):
+		return Closed, ByTime
+	case s.Control == Pause:
+		return Paused, ByOrganiser
+	case s.Control != Run || s.OpensAt.IsZero() || door.Epoch != s.Epoch:
+		return OnDoubt, NoSettings
+	case now.Before(s.OpensAt.Add(-CallAhead)):
+		return Scheduled, NoReason
+	case !s.paced():
+		return OnDoubt, NoRate
+	case now.Sub(s.ReadAt) > settingsFresh:
+		return OnDoubt, NoSettings
+	case now.Sub(r.stock.At) > stockFresh:
+		return OnDoubt, NoStock
+	case now.Sub(r.claimers) > claimersFresh:
+		return OnDoubt, NoClaimers
+	case now.Before(s.OpensAt):
+		return Scheduled, NoReason
+	case r.dry.exhausted:
+		return Exhausted, NoReason
+	}
+	return Open, NoReason
+}
+
+// lets says whether people may be let in: when exhausted it is the budget that
+// lets nobody in, so that the first seat to come back finds the door open.
+func (s SaleState) lets() bool { return s == Open || s == Exhausted }
+
+// calls says whether places are called: from CallAhead before the opening.
+func (r *Release) calls(now time.Time) bool {
+	return r.state.lets() || r.state == Scheduled && !now.Before(r.sale.OpensAt.Add(-CallAhead))
+}
+
+// dryFor is how long there must be nothing to sell before we say so.
+const dryFor = 5 * time.Second
+
+// dry tells "exhausted" from a moment without free seats.
+type dry struct {
+	since     time.Time
+	exhausted bool
+}
+
+// watch follows the stock. True: a new wave begins, as soon as one seat is
+// free: any size to wait for needs a timer, or the last seats never sell.
+func (d *dry) watch(now time.Time, free int64, expected float64) bool {
+	if free >= 1 {
+		again := d.exhausted
+		*d = dry{}
+		return again
+	}
+	if expected >= empty {
+		d.since = time.Time{} // about to return
+		return false
+	}
+	if d.since.IsZero() {
+		d.since = now
+	}
+	d.exhausted = d.exhausted || now.Sub(d.since) >= dryFor
+	return false
+}

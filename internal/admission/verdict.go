@@ -38,16 +38,16 @@ func Ahead(number, front int64) int64 { return max(0, number-front) }
 // ETA is when a place with so many ahead of it will be called: as likely
 // before p50 as after it, and nine times in ten before p90. False: nobody is
 // let in, so nobody can say.
-func (f Figures) ETA(ahead int64) (p50, p90 time.Duration, known bool) {
+func (f Figures) ETA(ahead int64, now time.Time) (p50, p90 time.Duration, known bool) {
 	if f.Rate <= 0 || f.State != Open && f.State != Scheduled {
 		return 0, 0, false
 	}
 	n, turn := float64(ahead), f.Turn
-	people := n * turn
+	people := n * turn // ahead × turn / rate, with the rate in force: not the front's own speed (R9)
 	// How many of n come is a draw; turn itself is learnt from a sample.
-	sample := float64(f.Called) + turnWeight
-	spread := math.Sqrt(n*turn*(1-turn) + n*n*turn*(1-turn)/sample)
-	return seconds(people / f.Rate), seconds((people + z90*spread) / f.Rate), true
+	spread := math.Sqrt(turn * (1 - turn) * (n + n*n/float64(f.Called+turnWeight)))
+	opens := max(0, time.UnixMilli(f.Opens).Sub(now)) // nobody is let in before
+	return opens + seconds(people/f.Rate), opens + seconds((people+z90*spread)/f.Rate), true
 }
 
 const z90 = 1.2816 // standard deviations from the median to the ninth decile
@@ -63,11 +63,13 @@ const (
 	PollJitter = 0.15
 )
 
-// Poll is when a page with so many ahead asks next, before jitter.
-func (f Figures) Poll(ahead int64) time.Duration {
-	eta, _, known := f.ETA(ahead)
+// Poll is when a page with so many ahead asks next, before jitter. While
+// nobody is let in it asks as if they were, to be there when it goes on.
+func (f Figures) Poll(ahead int64, now time.Time) time.Duration {
+	f.State = Open
+	eta, _, known := f.ETA(ahead, now)
 	if !known {
-		return PollMax / 4 // soon enough to see it go on, seldom enough to bear
+		return PollMax
 	}
 	return min(max(time.Duration(float64(eta)*PollShare), PollMin), PollMax)
 }
