@@ -76,16 +76,18 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		  FROM asked a
 		  JOIN events e ON e.id = a.event_id
 		  JOIN buyers b ON b.event_id = a.event_id AND b.account = a.account
+		  CROSS JOIN LATERAL (
+		    SELECT coalesce(bool_or(o.status = 'pending' OR o.attempt = a.attempt), false) AS barred,
+		      coalesce(sum(o.seat_count) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
+		        AND o.status IN ('pending', 'paid')), 0) AS by_pass
+		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
+		  ) own
 		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
 		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
 		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
-		    AND NOT EXISTS (SELECT FROM orders o
-		      WHERE o.event_id = a.event_id AND o.account = a.account AND (o.attempt = a.attempt OR o.status = 'pending'))
-		    AND a.size <= a.quota - (SELECT coalesce(sum(o.seat_count), 0) FROM orders o
-		      WHERE o.event_id = a.event_id AND o.account = a.account AND o.epoch = a.epoch AND o.take = a.take
-		        AND o.status IN ('pending', 'paid'))
+		    AND NOT own.barred AND own.by_pass + a.size <= a.quota
 		), named AS MATERIALIZED (
-		  SELECT a.i, s.id, s.price_tier
+		  SELECT a.i, a.event_id, a.order_id, a.size, s.id, s.price_tier
 		  FROM unnest($14::int[], $15::bigint[]) AS w (i, seat_id)
 		  JOIN allowed a ON a.i = w.i
 		  JOIN seats s ON s.id = w.seat_id
@@ -103,21 +105,21 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		    ORDER BY s.pos LIMIT p.size
 		    FOR NO KEY UPDATE SKIP LOCKED) u
 		), portions AS (
-		  SELECT i, event_id, tier, sum(size) OVER (PARTITION BY event_id, tier ORDER BY i) AS last, size
+		  SELECT i, event_id, order_id, size, tier, sum(size) OVER (PARTITION BY event_id, tier ORDER BY i) AS last
 		  FROM allowed WHERE tier <> ''
-		), picked AS MATERIALIZED (
-		  SELECT i, id, price_tier FROM named
+		), picked AS (
+		  SELECT i, event_id, order_id, size, id, price_tier FROM named
 		  UNION ALL
-		  SELECT p.i, u.id, u.tier FROM portions p
+		  SELECT p.i, p.event_id, p.order_id, p.size, u.id, p.tier FROM portions p
 		  JOIN units u ON u.event_id = p.event_id AND u.tier = p.tier AND u.nth > p.last - p.size AND u.nth <= p.last
-		), priced AS MATERIALIZED (
-		  SELECT p.i, p.id, t.amount_minor
-		  FROM picked p JOIN allowed a ON a.i = p.i
-		  JOIN price_tiers t ON t.event_id = a.event_id AND t.id = p.price_tier
+		), whole AS MATERIALIZED (
+		  SELECT p.i, p.order_id, p.id, t.amount_minor
+		  FROM (SELECT picked.*, count(*) OVER (PARTITION BY i) AS got FROM picked) p
+		  JOIN price_tiers t ON t.event_id = p.event_id AND t.id = p.price_tier
+		  WHERE p.got = p.size
 		), winners AS MATERIALIZED (
-		  SELECT a.*, p.amount_minor
-		  FROM (SELECT i, count(*) AS size, sum(amount_minor) AS amount_minor FROM priced GROUP BY i) p
-		  JOIN allowed a ON a.i = p.i AND a.size = p.size
+		  SELECT a.*, w.amount_minor
+		  FROM allowed a JOIN (SELECT i, sum(amount_minor) AS amount_minor FROM whole GROUP BY i) w ON w.i = a.i
 		), ordered AS (
 		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
 		    seat_count, amount_minor, currency, pay_by)
@@ -125,20 +127,18 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		    size, amount_minor, currency, clock_timestamp() + pay_within * (1 + 0.1 * random())
 		  FROM winners
 		), lines AS (
-		  INSERT INTO order_lines (order_id, seat_id, amount_minor)
-		  SELECT w.order_id, p.id, p.amount_minor FROM winners w JOIN priced p ON p.i = w.i
+		  INSERT INTO order_lines (order_id, seat_id, amount_minor) SELECT order_id, id, amount_minor FROM whole
 		), changed AS (
 		  UPDATE seats s SET order_id = w.order_id, claimed_at = clock_timestamp()
-		  FROM winners w JOIN picked p ON p.i = w.i
-		  WHERE s.id = p.id AND s.order_id IS NULL AND NOT s.held_back
+		  FROM whole w WHERE s.id = w.id AND s.order_id IS NULL AND NOT s.held_back
 		  RETURNING w.i
 		), counted AS (
 		  UPDATE buyers b SET held = b.held + w.size, seat_limit = w.account_limit
 		  FROM winners w WHERE b.event_id = w.event_id AND b.account = w.account
 		)
-		SELECT w.i, 1 / (count(c.i) = w.size)::int
-		FROM winners w LEFT JOIN changed c ON c.i = w.i
-		GROUP BY w.i, w.size ORDER BY w.i`,
+		SELECT i, 1 / (sum(n) = 0)::int
+		FROM (SELECT i, size AS n FROM winners UNION ALL SELECT i, -1 FROM changed) balance
+		GROUP BY i ORDER BY i`,
 		c.i, c.event, c.account, c.holder, c.epoch, c.place, c.take, c.quota, c.key, c.hash, c.order, c.size, c.tier,
 		c.wantedBy, c.wanted,
 	).Query(func(rows pgx.Rows) (err error) {

@@ -103,7 +103,7 @@ func TestOverlappingSeatSetsNeverDeadlock(t *testing.T) {
 
 // The same attempt, any number of times and at two claimers, is one order.
 func TestAnAttemptIsOneOrder(t *testing.T) {
-	s := openSale(t, pgtest.New(t, pgtest.Conns(12)), 10, 10, "")
+	s := openSale(t, patientPool(t, 12), 10, 10, "")
 	claimers := []*Claimer{s.claimer(usual), s.claimer(usual)}
 	for _, a := range []Attempt{s.attempt("a", "k1", s.seats[:2]...), s.standing("b", "k1", 2)} {
 		copies := make([]Attempt, 50)

@@ -99,7 +99,8 @@ func endNotices(ended []Ended, cause Cause) (notices []notice.Notice) {
 // at most so many.
 func Lapsed(ctx context.Context, pool *pgxpool.Pool, most int) ([]uuid.UUID, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT id FROM orders WHERE status = 'pending' AND pay_by <= now() ORDER BY pay_by LIMIT $1`, most)
+		SELECT id FROM orders WHERE status = 'pending' AND ended_at IS NULL AND pay_by <= now()
+		ORDER BY pay_by LIMIT $1`, most)
 	if err != nil {
 		return nil, fmt.Errorf("lapsed orders: %w", err)
 	}

@@ -81,7 +81,7 @@ func TestLapsedHoldsAreClaimableAtOnce(t *testing.T) {
 
 // All of a hall lapses, and a crowd that wants it comes at once.
 func TestACrowdTakesALapsedHall(t *testing.T) {
-	s := openSale(t, pgtest.New(t, pgtest.Conns(14)), 0, 60, "")
+	s := openSale(t, patientPool(t, 14), 0, 60, "")
 	claimers := s.claimers(6)
 	first := s.crowd(30, 2)
 	wantTally(t, at(t, claimers, first), map[string]int{"claimed": 30})
@@ -121,7 +121,7 @@ func TestEndAndClaimNeverDeadlock(t *testing.T) {
 	}
 	all.Go(func() {
 		for ctx.Err() == nil {
-			s.exec(`UPDATE orders SET pay_by = now(), holder = 'lapsed' WHERE id IN (
+			s.exec(`UPDATE orders SET pay_by = now(), holder = 'moved' WHERE id IN (
 				SELECT id FROM orders WHERE status = 'pending' ORDER BY random() LIMIT 1)`)
 		}
 	})

@@ -64,9 +64,9 @@ func (a Attempt) judge(s standing) verdict {
 // snapshot and locks nothing: what it refuses was so at that instant. Of the
 // lapsed orders that hold general admission it takes any, so that claimers do
 // not all go for the same.
-func explain(ctx context.Context, pool *pgxpool.Pool, attempts []*asked) ([]verdict, error) {
+func explain(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) ([]verdict, error) {
 	c := columnsOf(attempts)
-	rows, err := pool.Query(ctx, `
+	rows, err := conn.Query(ctx, `
 		WITH asked AS MATERIALIZED (
 		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::bytea[],
 		      $8::int[], $9::text[])
@@ -81,6 +81,9 @@ func explain(ctx context.Context, pool *pgxpool.Pool, attempts []*asked) ([]verd
 		  LEFT JOIN seats s ON s.id = w.seat_id AND s.event_id = a.event_id
 		  LEFT JOIN orders o ON o.id = s.order_id
 		  GROUP BY w.i
+		), lapsed AS MATERIALIZED (
+		  SELECT id, event_id FROM orders
+		  WHERE status = 'pending' AND ended_at IS NULL AND pay_by <= now() ORDER BY pay_by
 		), pools AS MATERIALIZED (
 		  SELECT p.event_id, p.tier, free.units AS free, lapsed.units AS coming, lapsed.orders AS lapsed
 		  FROM (SELECT event_id, tier, sum(size) AS size FROM asked WHERE tier <> '' GROUP BY event_id, tier) p
@@ -94,9 +97,8 @@ func explain(ctx context.Context, pool *pgxpool.Pool, attempts []*asked) ([]verd
 		  CROSS JOIN LATERAL (
 		    SELECT sum(units) AS units, array_agg(id) AS orders FROM (
 		      SELECT o.id, count(*) AS units, sum(count(*)) OVER (ORDER BY random() ROWS UNBOUNDED PRECEDING) AS upto
-		      FROM orders o JOIN seats s ON s.order_id = o.id
-		      WHERE o.event_id = p.event_id AND o.status = 'pending' AND o.pay_by <= now()
-		        AND s.price_tier = p.tier AND s.kind = 'general'
+		      FROM lapsed o JOIN seats s ON s.order_id = o.id
+		      WHERE o.event_id = p.event_id AND s.price_tier = p.tier AND s.kind = 'general'
 		      GROUP BY o.id) l
 		    WHERE upto - units < p.size
 		  ) lapsed

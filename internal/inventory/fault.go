@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,8 +14,10 @@ import (
 type fault int
 
 const (
-	poison  fault = iota // nothing, and it would fail again
-	crowded              // nothing; a deadlock, a lock not had in time, a server without room
+	none    fault = iota // it did not fail
+	poison               // nothing, and it would fail again
+	crowded              // nothing; a lock was not had in time, or the server was not ready for it
+	clash                // nothing; two waited for each other and this one gave way
 	unsent               // nothing: the server was not reached
 	silent               // perhaps everything: no answer came
 )
@@ -27,14 +28,20 @@ var errUnsent = errors.New("no connection")
 func faultOf(err error) fault {
 	var said *pgconn.PgError
 	switch {
+	case err == nil:
+		return none
 	case errors.Is(err, errUnsent) || pgconn.SafeToRetry(err):
 		return unsent
 	case !errors.As(err, &said):
 		return silent
 	case said.SeverityUnlocalized != "ERROR":
 		return silent // the session ended; what it had committed stands
-	case slices.Contains([]string{"40", "53", "55", "57"}, said.Code[:2]):
+	}
+	switch said.Code[:2] {
+	case "0A", "25", "26", "53", "55", "57":
 		return crowded
+	case "40":
+		return clash
 	}
 	return poison
 }
@@ -58,19 +65,20 @@ func (c *Claimer) failed(ctx context.Context, batch, claimants []*asked, session
 	switch {
 	case f == silent:
 		c.resolve(ctx, claimants, session, err)
+		return nil
 	case f == unsent:
 		return err
 	case len(claimants) > 1:
 		// One of them may spoil it for all: halved until it stands alone.
 		c.serve(ctx, batch[:len(batch)/2])
 		c.serve(ctx, batch[len(batch)/2:])
-	case f == crowded:
+		return nil
+	case f != poison:
 		return err
-	default:
-		a := claimants[0]
-		c.log.Error("claim failed", "event", a.Event, "place", a.Place, "attempt", a.Key, "error", err)
-		c.answer(a, Answer{Outcome: Failed})
 	}
+	a := claimants[0]
+	c.log.Error("claim failed", "event", a.Event, "place", a.Place, "attempt", a.Key, "error", err)
+	c.answer(a, Answer{Outcome: Failed})
 	return nil
 }
 

@@ -1,12 +1,15 @@
 package inventory
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/pgtest"
 )
@@ -28,7 +31,7 @@ func (s *sale) claimers(n int) (claimers []*Claimer) {
 }
 
 func TestTwoUnitsTwentyWhoWantTwo(t *testing.T) {
-	s := openSale(t, pgtest.New(t, pgtest.Conns(24)), 0, 2, "")
+	s := openSale(t, patientPool(t, 24), 0, 2, "")
 	answers := at(t, s.claimers(20), s.crowd(20, 2))
 	wantTally(t, answers, map[string]int{"claimed": 1, "sold_out": 19})
 	for _, a := range answers {
@@ -47,7 +50,7 @@ func TestTenUnitsTwelveCarts(t *testing.T) {
 // Everybody gets some where there is enough for everybody, however much is
 // locked by others at the time.
 func TestNoFalseSoldOut(t *testing.T) {
-	pool := pgtest.New(t, pgtest.Conns(12))
+	pool := patientPool(t, 12)
 	s := openSale(t, pool, 0, 60, "")
 	claimers := s.claimers(7)
 	wantTally(t, at(t, claimers, s.crowd(20, 3)), map[string]int{"claimed": 20})
@@ -93,58 +96,143 @@ func TestUnitsThatOthersLetGo(t *testing.T) {
 	}
 }
 
-// Units are found by their own index, in its order: no sort of the hall, and
-// near sold-out nothing is read that is not free.
+// Units are found by their own index, in its order: near sold-out nothing is
+// read that is not free. That holds for plans that were made before there was
+// anything to plan for, as a claimer's are that starts before the sale.
 func TestTheLastUnitIsFoundAsFastAsTheFirst(t *testing.T) {
-	s := openSale(t, pgtest.New(t), 500, 20000, "order_limit = 100, account_limit = 10000")
-	first := s.explainGrant(s.crowd(8, 2))
-	s.exec(`INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ($1, 'block', 0, 20000)`, s.event)
-	s.exec(`INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by)
-		VALUES ('00000000-0000-0000-0000-000000000001', $1, 'block', 'block', 1, 0, 1000, 'k', sha256(''), 19900, 19900*2500, 'EUR', now() + '1 day')`, s.event)
-	s.exec(`UPDATE buyers SET held = 19900`)
-	s.exec(`INSERT INTO order_lines SELECT '00000000-0000-0000-0000-000000000001', id, 2500 FROM seats WHERE kind = 'general' ORDER BY pos LIMIT 19900`)
-	s.exec(`UPDATE seats SET order_id = l.order_id, claimed_at = now() FROM order_lines l WHERE id = l.seat_id`)
-	if _, err := s.pool.Exec(t.Context(), `VACUUM ANALYZE seats`); err != nil {
+	pool := pgtest.New(t, pgtest.Conns(2))
+	early, err := pool.Acquire(t.Context())
+	if err != nil {
 		t.Fatal(err)
 	}
-	last := s.explainGrant(s.crowd(8, 2))
-	for what, plan := range map[string]string{"full": first, "near sold-out": last} {
-		if !strings.Contains(plan, "Index Scan using seats_free on seats") {
-			t.Errorf("%s: units are not found by seats_free:\n%s", what, plan)
+	defer early.Release()
+	s := &sale{t: t, pool: pool, event: "not-yet"}
+	s.reads(early, append(s.crowd(1, 1), s.attempt("a", "k", 1))...)
+	s.endReads(early, uuid.New())
+
+	s = openSale(t, pool, 500, 20000, "order_limit = 100, account_limit = 10000")
+	check := func(what string) {
+		attempts := s.crowd(8, 2)
+		for i := range 8 {
+			attempts = append(attempts, s.attempt(fmt.Sprint("named-", i), "k", s.seats[2*i], s.seats[2*i+1]))
 		}
-		if regexp.MustCompile(`Seq Scan on (seats|orders|buyers)`).MatchString(plan) {
-			t.Errorf("%s: a table is read whole:\n%s", what, plan)
+		claim, explain := s.reads(early, attempts...)
+		t.Logf("%s: rows read to claim 32 seats %v, to explain %v", what, claim, explain)
+		// The seats once to lock them, once to change them, once for their
+		// lines; nothing of the hall, of the orders, of the accounts besides.
+		if claim["seats"] > 3*32 || claim["orders"] > 4*16 || claim["buyers"] > 4*16 {
+			t.Errorf("%s: %v rows are read to claim 32 seats", what, claim)
 		}
-		// Of the hall 16 units are read, and the statement sorts no more.
-		for _, rows := range regexp.MustCompile(`Index Scan using seats_free on seats.*actual rows=(\d+)`).FindAllStringSubmatch(plan, -1) {
-			if rows[1] != "16" {
-				t.Errorf("%s: %s units were read for 16:\n%s", what, rows[1], plan)
-			}
+		if explain["seats"] > 2*32 || explain["orders"] > 4*16 {
+			t.Errorf("%s: %v rows are read to explain 16 attempts", what, explain)
 		}
+		if plan := s.plan(attempts); !strings.Contains(plan, "Index Scan using seats_free on seats") ||
+			regexp.MustCompile(`Seq Scan on (seats|orders|buyers)`).MatchString(plan) {
+			t.Errorf("%s: units are not found by seats_free, or a table is read whole:\n%s", what, plan)
+		}
+	}
+	check("full")
+	s.sell(19900)
+	check("near sold-out")
+	var order uuid.UUID
+	if err := pool.QueryRow(t.Context(), `SELECT id FROM orders ORDER BY random() LIMIT 1`).Scan(&order); err != nil {
+		t.Fatal(err)
+	}
+	n := s.endReads(early, order)
+	t.Logf("rows read to end an order of 4 seats: %v", n)
+	if n["seats"] > 20 || n["orders"] > 20 || n["buyers"] > 20 {
+		t.Errorf("%v rows are read to end one order of 4 seats", n)
 	}
 }
 
-// explainGrant is the plan that a claimer's connection uses, as it ran.
-func (s *sale) explainGrant(attempts []Attempt) string {
+// endReads ends an order, takes it back, and counts the rows that were read.
+func (s *sale) endReads(conn *pgxpool.Conn, order uuid.UUID) (read map[string]int) {
 	s.t.Helper()
-	var batch []*asked
-	for i := range attempts {
-		batch = append(batch, s.inHand(attempts[i], new(Answer)))
+	err := pgx.BeginFunc(s.t.Context(), conn, func(tx pgx.Tx) error {
+		if _, err := End(s.t.Context(), tx, []uuid.UUID{order}, Cancelled); err != nil {
+			return err
+		}
+		read = rowsRead(s.t, tx)
+		return errBack
+	})
+	if !errors.Is(err, errBack) {
+		s.t.Fatal(err)
 	}
-	tx, err := s.pool.Begin(s.t.Context())
+	return read
+}
+
+// sell makes paid-for orders of four units each, without claiming them.
+func (s *sale) sell(units int) {
+	s.exec(`INSERT INTO buyers (event_id, account, held, seat_limit) SELECT $1, 'sold-' || i, 4, 4 FROM generate_series(1, $2::int / 4) i`, s.event, units)
+	s.exec(`INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by)
+		SELECT gen_random_uuid(), $1, 'sold-' || i, 'sold', 1, i, 10000 + i, 'k', sha256(''), 4, 10000, 'EUR', now() + interval '1 hour'
+		FROM generate_series(1, $2::int / 4) i`, s.event, units)
+	s.exec(`INSERT INTO order_lines SELECT o.id, s.id, 2500
+		FROM (SELECT id, row_number() OVER () - 1 AS nth FROM orders WHERE event_id = $1 AND holder = 'sold') o
+		JOIN (SELECT id, row_number() OVER (ORDER BY pos) - 1 AS nth FROM seats WHERE event_id = $1 AND kind = 'general') s ON s.nth / 4 = o.nth`, s.event)
+	s.exec(`UPDATE seats SET order_id = l.order_id, claimed_at = now() FROM order_lines l WHERE id = l.seat_id`)
+}
+
+// reads claims on a connection, asks why not, takes everything back, and counts
+// the rows that the server read for each, by table.
+func (s *sale) reads(conn *pgxpool.Conn, attempts ...Attempt) (claimed, why map[string]int) {
+	s.t.Helper()
+	err := pgx.BeginFunc(s.t.Context(), conn, func(tx pgx.Tx) error {
+		batch := s.batch(attempts)
+		won, err := claim(s.t.Context(), conn, batch)
+		if len(won) != len(attempts) && s.event != "not-yet" {
+			s.t.Errorf("%d of %d claims were granted", len(won), len(attempts))
+		}
+		if err != nil {
+			return err
+		}
+		claimed = rowsRead(s.t, tx)
+		if _, err := explain(s.t.Context(), conn, batch); err != nil {
+			return err
+		}
+		why = rowsRead(s.t, tx)
+		for table := range why {
+			why[table] -= claimed[table]
+		}
+		return errBack
+	})
+	if !errors.Is(err, errBack) {
+		s.t.Fatal(err)
+	}
+	return claimed, why
+}
+
+var errBack = errors.New("taken back")
+
+func rowsRead(t testing.TB, tx pgx.Tx) map[string]int {
+	t.Helper()
+	rows, err := tx.Query(t.Context(), `SELECT relname, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables
+		WHERE relname IN ('seats', 'orders', 'buyers')`)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	defer tx.Rollback(s.t.Context())
+	read := map[string]int{}
+	var table string
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&table, &n}, func() error { read[table] = n; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+func (s *sale) batch(attempts []Attempt) (batch []*asked) {
+	for _, a := range attempts {
+		batch = append(batch, s.inHand(a, new(Answer)))
+	}
+	return batch
+}
+
+// plan is how the claim is done with what is known of the tables now.
+func (s *sale) plan(attempts []Attempt) string {
+	s.t.Helper()
 	var b pgx.Batch
-	makeAccounts(&b, batch)
-	lockAccounts(&b, batch, nil)
-	if err := tx.SendBatch(s.t.Context(), &b).Close(); err != nil {
-		s.t.Fatal(err)
-	}
-	b = pgx.Batch{}
-	grant(&b, batch, new([]int))
-	rows, err := tx.Query(s.t.Context(), "EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF) "+b.QueuedQueries[0].SQL, b.QueuedQueries[0].Arguments...)
+	grant(&b, s.batch(attempts), new([]int))
+	rows, err := s.pool.Query(s.t.Context(), "EXPLAIN (COSTS OFF) "+b.QueuedQueries[0].SQL, b.QueuedQueries[0].Arguments...)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -59,7 +59,9 @@ func TestAPassKeepsItsQuota(t *testing.T) {
 func TestAClosedSaleSellsNothing(t *testing.T) {
 	s := openSale(t, pgtest.New(t), 10, 0, "opens_at = now() - interval '1 hour', control = 'paused'")
 	c := s.claimer(usual)
-	ask := func(key string) Answer { return c.Claim(t.Context(), s.attempt("fan-"+key, key, s.seats[s.takes.Load()])) }
+	ask := func(key string) Answer {
+		return c.Claim(t.Context(), s.attempt("fan-"+key, key, s.seats[s.takes.Load()]))
+	}
 	paused := ask("paused") // who is inside may buy
 	s.exec(`UPDATE events SET control = 'run', closes_at = now()`)
 	over := ask("over")

@@ -13,6 +13,8 @@ const (
 	// way of: it is busy then. It takes a second round for what others let go,
 	// and more only while others are faster, each of whom gets something.
 	rounds = 12
+	// waits bounds how many of these may end by waiting for a lock in vain.
+	waits = 3
 	// tryLimit bounds one exchange with Postgres. The server's own limits are
 	// shorter: a context that ends costs a connection.
 	tryLimit = 10 * time.Second
@@ -23,17 +25,23 @@ const (
 func (c *Claimer) serve(ctx context.Context, batch []*asked) {
 	var lapsed []uuid.UUID
 	var err error
-	for round := range rounds {
+	for round, vain := 0, 0; round < rounds && vain < waits; round++ {
 		c.dropLate(batch)
 		if batch = untold(batch); len(batch) == 0 {
 			return
 		}
 		lapsed, err = c.round(ctx, batch, lapsed, round > 0)
+		switch faultOf(err) {
+		case unsent:
+			vain = waits // it was tried for long enough
+		case crowded:
+			vain++
+		}
 	}
 	if batch = untold(batch); len(batch) == 0 {
 		return
 	}
-	c.log.Error("claims given up", "attempts", len(batch), "first", batch[0].Key, "rounds", rounds, "error", err)
+	c.log.Error("claims given up", "attempts", len(batch), "first", batch[0].Key, "error", err)
 	for _, a := range batch {
 		c.answer(a, Answer{Outcome: Busy})
 	}
@@ -79,7 +87,12 @@ func (c *Claimer) refuse(ctx context.Context, batch []*asked) (lapsed []uuid.UUI
 	}
 	ctx, cancel := context.WithTimeout(ctx, tryLimit)
 	defer cancel()
-	verdicts, err := explain(ctx, c.pool, batch)
+	conn, err := c.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnsent, err)
+	}
+	defer conn.Release()
+	verdicts, err := explain(ctx, conn, batch)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (s *sale) audit() {
 		"ends that were not told once each": `SELECT count(*) FROM orders o WHERE o.event_id = $1 AND o.status IN ('expired', 'cancelled')
 			AND 2 <> (SELECT count(*) FROM notices n WHERE n.subject = o.id::text AND n.version = o.version AND n.kind IN ('order.' || o.status, 'tickets.returned'))`,
 		"orders shorter than promised": `SELECT count(*) FROM orders o JOIN events e ON e.id = o.event_id WHERE e.id = $1 AND extended_at IS NULL
-			AND NOT (pay_by >= o.created_at + e.pay_within) AND status = 'pending' AND o.holder <> 'lapsed'`,
+			AND NOT (pay_by >= o.created_at + e.pay_within) AND status = 'pending' AND o.holder <> 'moved'`,
 	} {
 		if n := s.count(sql, s.event); n != 0 {
 			s.t.Errorf("%d %s, want none", n, what)
@@ -212,7 +212,7 @@ func (s *sale) end(account string, cause Cause) (ended []Ended) {
 
 // lapse moves the end of an account's pending orders into the past.
 func (s *sale) lapse(account string) {
-	s.exec(`UPDATE orders SET pay_by = now() - interval '1 ms', holder = 'lapsed'
+	s.exec(`UPDATE orders SET pay_by = now() - interval '1 ms', holder = 'moved'
 		WHERE event_id = $1 AND account LIKE $2 AND status = 'pending'`, s.event, account)
 }
 

@@ -117,6 +117,9 @@ func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err err
 	}
 	over := sub.StatusChanged(nats.SubscriptionClosed)
 	return func(ctx context.Context) error {
+		if !nc.IsConnected() { // nothing can come, and no answer go
+			return sub.Unsubscribe()
+		}
 		if err := sub.Drain(); err != nil {
 			return fmt.Errorf("drain claims: %w", err)
 		}

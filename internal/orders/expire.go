@@ -66,7 +66,7 @@ func Overdue(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
 	var seconds float64
 	err := pool.QueryRow(ctx, `
 		SELECT greatest(0, coalesce(extract(epoch FROM now() - min(pay_by)), 0))::float8
-		FROM orders WHERE status = 'pending'`).Scan(&seconds)
+		FROM orders WHERE status = 'pending' AND ended_at IS NULL`).Scan(&seconds)
 	if err != nil {
 		return 0, fmt.Errorf("overdue orders: %w", err)
 	}

@@ -103,9 +103,14 @@ CREATE TABLE orders (
   CHECK ((status = 'paid') = (paid_at IS NOT NULL)),
   CHECK ((status IN ('expired', 'cancelled')) = (ended_at IS NOT NULL))
 ) WITH (fillfactor = 80);
-CREATE UNIQUE INDEX orders_one_pending ON orders (event_id, account) WHERE status = 'pending';
-CREATE INDEX orders_due ON orders (pay_by) WHERE status = 'pending';
-CREATE INDEX orders_created ON orders (event_id, created_at);
+-- Plans are made while orders is empty, and kept: any index that fits looks as
+-- good as the right one then. So these fit only who asks for them: a pending
+-- order has not ended, and saying so twice keeps a statement that looks for one
+-- order by its id from reading all the pending ones; and the last is not led by
+-- event_id, or an account's orders would be sought in it among all the event's.
+CREATE UNIQUE INDEX orders_one_pending ON orders (event_id, account) WHERE status = 'pending' AND ended_at IS NULL;
+CREATE INDEX orders_due ON orders (pay_by) WHERE status = 'pending' AND ended_at IS NULL;
+CREATE INDEX orders_created ON orders (created_at);
 
 CREATE TABLE seats (
   id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,0 +1,172 @@
+package inventory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"waitroom/internal/pgtest"
+)
+
+func TestRecount(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 6, 5, "pay_within = '1 minute'")
+	c := s.claimer(usual)
+	wantTally(t, []Answer{
+		c.Claim(t.Context(), s.attempt("paid", "k", s.seats[0], s.seats[2])),
+		c.Claim(t.Context(), s.standing("paid-late", "k", 2)),
+		c.Claim(t.Context(), s.attempt("over", "k", s.seats[3])),
+	}, map[string]int{"claimed": 3})
+	s.pay("paid%")
+	s.exec(`UPDATE orders SET paid_at = pay_by - interval '10 s' WHERE account = 'paid-late'`)
+	s.lapse("over")
+	s.end("over", Expired)
+	wantTally(t, []Answer{
+		c.Claim(t.Context(), s.attempt("cart", "k", s.seats[5])),
+		c.Claim(t.Context(), s.standing("soon", "k", 2)),
+	}, map[string]int{"claimed": 2})
+	s.exec(`UPDATE orders SET pay_by = now() + interval '20 s', holder = 'moved' WHERE account = 'soon'`)
+	s.exec(`UPDATE seats SET held_back = true WHERE id = $1`, s.seats[1])
+
+	before := time.Now()
+	n, err := Recount(t.Context(), s.pool, s.event, 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(n.Free, n.Pending, n.Sold, n.HeldBack, n.Due, n.Expired, n.PaidLate)
+	if want := fmt.Sprint(3, 3, 4, 1, 2, 1, 1); got != want {
+		t.Errorf("free, pending, sold, held back, due, expired, paid late: %s, want %s", got, want)
+	}
+	if n.At.Before(before) || n.At.After(time.Now()) {
+		t.Errorf("counted at %s, between %s and now", n.At, before)
+	}
+	want := []SectionCount{{"Floor", "Standing", 1, 2, 2, 0}, {"Stalls", "Front", 2, 1, 2, 1}}
+	if !slices.Equal(n.Sections, want) {
+		t.Errorf("sections %v, want %v", n.Sections, want)
+	}
+	// by pos: paid, back, paid, free, free, cart; standing: paid, paid, cart, cart, free
+	states := []byte{2, 2, 2, 0, 0, 1, 2, 2, 1, 1, 0}
+	for pos, state := range states {
+		if got := n.Bitmap[pos/4] >> (pos % 4 * 2) & 3; got != state {
+			t.Errorf("pos %d is %d in the bitmap, want %d", pos, got, state)
+		}
+	}
+	if len(n.Bitmap) != 3 {
+		t.Errorf("the bitmap is %d bytes for 11 seats, want 3", len(n.Bitmap))
+	}
+}
+
+// An arena is counted once a second and event: it has to be cheap.
+func TestRecountOfAnArena(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 20560, 0, "order_limit = 100, account_limit = 100")
+	c := s.claimer(usual)
+	attempts := make([]Attempt, 100)
+	for i := range attempts {
+		attempts[i] = s.attempt(fmt.Sprint("fan-", i), "k", s.seats[i*100:(i+1)*100]...)
+	}
+	wantTally(t, at(t, []*Claimer{c}, attempts), map[string]int{"claimed": 100})
+	s.pay("fan-1%")
+	best := time.Hour
+	for range 5 {
+		began := time.Now()
+		n, err := Recount(t.Context(), s.pool, s.event, time.Minute)
+		if err != nil || n.Free != 10560 || n.Pending+n.Sold != 10000 || len(n.Bitmap) != 5140 {
+			t.Fatalf("%d free, %d pending, %d sold, %d bytes (%v)", n.Free, n.Pending, n.Sold, len(n.Bitmap), err)
+		}
+		best = min(best, time.Since(began))
+	}
+	t.Logf("20,560 seats counted in %.1f ms", millis(best))
+}
+
+// Every order is read once, however late it commits.
+func TestClaimsAreReadOnceEach(t *testing.T) {
+	s := openSale(t, pgtest.New(t, pgtest.Conns(16)), 0, 400, "")
+	claimers := s.claimers(3)
+	var writers sync.WaitGroup
+	for w := range 4 {
+		writers.Go(func() {
+			for i := range 40 {
+				claimers[w%3].Claim(t.Context(), s.standing(fmt.Sprint("fan-", w, "-", i), "k", 1+i%3))
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { writers.Wait(); cancel() }()
+	read, claims := map[int64]int{}, ClaimsOf(s.event, 1)
+	next := func() {
+		made, err := claims.Next(t.Context(), s.pool)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range made {
+			if read[m.Take] != 0 {
+				t.Errorf("take %d was read twice", m.Take)
+			}
+			read[m.Take] = m.Seats
+		}
+	}
+	for ctx.Err() == nil {
+		next()
+	}
+	next()
+	seats := 0
+	for _, n := range read {
+		seats += n
+	}
+	orders, want := s.count(`SELECT count(*) FROM orders`), s.count(`SELECT sum(seat_count) FROM orders`)
+	if len(read) != orders || seats != want || orders == 0 {
+		t.Errorf("%d orders of %d seats were read, want %d of %d", len(read), seats, orders, want)
+	}
+}
+
+func TestReports(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 4, 0, "")
+	reports := func() []Report {
+		t.Helper()
+		r, err := Reports(t.Context(), s.pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := reports(); len(r) != 0 {
+		t.Errorf("%d reports before any claimer, want 0", len(r))
+	}
+	c := NewClaimer(s.pool, Sizes{Queue: 2, Workers: 1, Batch: 1}, logOf(t), noMetrics())
+	if err := c.Report(t.Context(), "idle"); err != nil {
+		t.Fatal(err)
+	}
+	if r := reports(); len(r) != 1 || r[0].Claimer != "idle" || r[0].ClaimsPerSecond != 0 || r[0].P95 != 0 || r[0].Age < 0 || r[0].Age > 5*time.Second {
+		t.Errorf("idle: %+v", r)
+	}
+	for i := range 3 {
+		c.Submit(s.attempt(fmt.Sprint("fan-", i), "k", s.seats[i]), time.Now().Add(time.Minute), func(Answer) {})
+	}
+	if err := c.Report(t.Context(), "busy"); err != nil {
+		t.Fatal(err)
+	}
+	c.Stop()
+	c.Run(t.Context())
+	if err := c.Report(t.Context(), "done"); err != nil {
+		t.Fatal(err)
+	}
+	r := reports()
+	if len(r) != 3 || r[0].Claimer != "done" || r[1].Claimer != "busy" {
+		t.Fatalf("reports %+v", r)
+	}
+	if b := r[1]; b.Queued != 2 || b.QueueAge <= 0 || b.ErrorsPerSecond <= 0 {
+		t.Errorf("with a full queue: %+v, want two queued, their age, and one error", b)
+	}
+	if d := r[0]; d.Queued != 0 || d.ClaimsPerSecond <= 0 || d.P95 <= 0 || d.ErrorsPerSecond != 0 {
+		t.Errorf("after two claims: %+v", d)
+	}
+	s.exec(`UPDATE claim_reports SET at = at - interval '10 s' WHERE claimer <> 'idle'`)
+	if err := c.Retire(t.Context(), "idle"); err != nil {
+		t.Fatal(err)
+	}
+	if r := reports(); len(r) != 2 || r[0].Age < 10*time.Second {
+		t.Errorf("after the last live one retired: %+v, want two, older than 10 s", r)
+	}
+}
