@@ -91,26 +91,34 @@ func TestWrongMoneyGoesToAPerson(t *testing.T) {
 	}
 }
 
-// A try failed and another succeeded, told in every order and each told twice:
-// paid. One payment may fail and succeed, or two payments one each.
+// A try failed (or was given up) and another succeeded, told in every order
+// and each told twice: paid. One payment may fail and succeed, or two payments
+// one each.
 func TestFailureNeverUndoesSuccess(t *testing.T) {
-	for name, second := range map[string]string{"one payment": "pi_1_", "two payments": "pi_2_"} {
-		t.Run(name, func(t *testing.T) {
-			h := open(t, len(doubled()))
-			for i, sequence := range doubled() {
-				holder := fmt.Sprint("holder-", i)
-				order := h.Order(t, holder, 1)
-				notices := []orders.ProviderNotice{
-					says(orders.SaysFailed, order, "pi_1_"+holder, orderstest.PriceMinor), success(order, second+holder),
+	for _, payments := range []int{1, 2} {
+		for what, failure := range map[orders.Outcome]orders.Says{
+			orders.PaymentFailed: orders.SaysFailed, orders.PaymentCancelled: orders.SaysCancelled,
+		} {
+			t.Run(fmt.Sprint(what, " of ", payments), func(t *testing.T) {
+				h := open(t, len(doubled()))
+				p := h.pays(&counter{}, 1)
+				for i, sequence := range doubled() {
+					holder := fmt.Sprint("holder-", i)
+					order := h.Order(t, holder, 1)
+					first := wantOpening(t, p, order, holder, "0", orders.Opened)
+					last := wantOpening(t, p, order, holder, fmt.Sprint(payments-1), orders.Opened)
+					notices := []orders.ProviderNotice{
+						says(failure, order, "pi_"+first.ID.String(), 0), success(order, "pi_"+last.ID.String()),
+					}
+					for _, which := range sequence {
+						h.receive(t, notices[which], []orders.Outcome{what, orders.Paid}[which])
+					}
+					if s := h.Status(t, order); s != "paid" {
+						t.Errorf("order %d %v: %s, want paid", i, sequence, s)
+					}
 				}
-				for _, which := range sequence {
-					h.receive(t, notices[which], []orders.Outcome{orders.PaymentFailed, orders.Paid}[which])
-				}
-				if s := h.Status(t, order); s != "paid" {
-					t.Errorf("order %d %v: %s, want paid", i, sequence, s)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 
