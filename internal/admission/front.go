@@ -112,7 +112,7 @@ func (f *front) learn(now time.Time) {
 			called, come = called+c.called, come+c.come
 		}
 	}
-	if called < turnSample && now.Sub(f.first) > time.Minute {
+	if called < turnSample && now.Sub(f.first) >= time.Minute {
 		return // too few to say: the last value stays
 	}
 	f.seen = called

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 const (
@@ -32,12 +31,24 @@ type Joined struct {
 type entrance struct {
 	line    *Line
 	numbers *batches[*int64]
-	same    singleflight.Group // by holder
 	writes  chan struct{}
+
+	mu       sync.Mutex
+	joinings map[string]*joining // by holder
+	closed   bool
+	under    sync.WaitGroup
+}
+
+// joining is one holder's join under way. Two at once are one: a double click
+// finds the place of the first.
+type joining struct {
+	done   chan struct{}
+	joined Joined
+	err    error
 }
 
 func newEntrance(l *Line) *entrance {
-	e := &entrance{line: l, writes: make(chan struct{}, joinWrites)}
+	e := &entrance{line: l, writes: make(chan struct{}, joinWrites), joinings: map[string]*joining{}}
 	e.numbers = newBatches(joinsWaiting, blockMost, e.allot)
 	return e
 }
@@ -53,36 +64,63 @@ func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
 	if !l.isOpen() {
 		return Joined{}, ErrDoubt
 	}
-	led := false // two at once are one join: the second finds the place of the first
-	answer := l.entrance.same.DoChan(holder, func() (any, error) {
-		led = true
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinLimit)
-		defer cancel()
-		return l.entrance.join(work, holder)
-	})
+	j, led := l.entrance.begin(ctx, holder)
+	if j == nil {
+		return Joined{}, ErrDoubt
+	}
 	select {
 	case <-ctx.Done():
 		return Joined{}, ctx.Err()
-	case a := <-answer:
-		if a.Err != nil {
-			l.cfg.Metrics.joins.WithLabelValues(joinOutcome(a.Err)).Inc()
-			return Joined{}, a.Err
-		}
-		j := a.Val.(Joined)
-		j.New = j.New && led
-		l.cfg.Metrics.joins.WithLabelValues(map[bool]string{true: "new", false: "again"}[j.New]).Inc()
-		return j, nil
+	case <-j.done:
 	}
+	joined := j.joined
+	joined.New = joined.New && led
+	l.cfg.Metrics.joins.WithLabelValues(joinOutcome(joined, j.err)).Inc()
+	return joined, j.err
 }
 
-func joinOutcome(err error) string {
+// begin starts the holder's join, or finds the one under way. It goes on when
+// its caller gives up: others may wait for it. Nil: this replica ends.
+func (e *entrance) begin(ctx context.Context, holder string) (j *joining, led bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if j := e.joinings[holder]; j != nil || e.closed {
+		return j, false
+	}
+	j = &joining{done: make(chan struct{})}
+	e.joinings[holder] = j
+	e.under.Go(func() {
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinLimit)
+		defer cancel()
+		j.joined, j.err = e.join(work, holder)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.joinings, holder)
+		close(j.done)
+	})
+	return j, true
+}
+
+// close begins no more joins, and waits for those under way.
+func (e *entrance) close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.under.Wait()
+}
+
+func joinOutcome(j Joined, err error) string {
 	switch {
 	case errors.Is(err, ErrFull):
 		return "full"
 	case errors.Is(err, ErrBusy):
 		return "busy"
+	case err != nil:
+		return "doubt"
+	case j.New:
+		return "new"
 	}
-	return "doubt"
+	return "again"
 }
 
 func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
@@ -91,7 +129,7 @@ func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
 		return e.joined(old, false), nil
 	}
 	if err != nil && !errors.Is(err, ErrNoPlace) {
-		return Joined{}, doubt("find place", err)
+		return Joined{}, uncertain("find place", err)
 	}
 	var number int64
 	if err := e.numbers.do(ctx, &number); err != nil {
@@ -102,13 +140,13 @@ func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
 		State: Waiting, JoinedAt: time.Now().UTC().Truncate(time.Millisecond),
 	})
 	if err != nil {
-		return Joined{}, doubt("join", err)
+		return Joined{}, uncertain("join", err)
 	}
 	return e.joined(place, place.Number == number), nil
 }
 
-// doubt keeps what is definite, and says of all else that it is not known.
-func doubt(what string, err error) error {
+// uncertain keeps what is definite, and says of all else that it is not known.
+func uncertain(what string, err error) error {
 	if errors.Is(err, ErrEpoch) || errors.Is(err, ErrFull) || errors.Is(err, ErrBusy) {
 		return err
 	}
@@ -172,11 +210,11 @@ func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
 		case errors.Is(err, ErrFull):
 			return e.lastOnes(ctx, lots)
 		case errors.Is(err, ErrEpoch), errors.Is(err, ErrNoEvent):
-			return all(len(lots), doubt("allot", err))
+			return all(len(lots), uncertain("allot", err))
 		}
 		e.line.cfg.Metrics.burned.WithLabelValues("block").Add(float64(len(lots)))
 	}
-	return all(len(lots), doubt("allot", err))
+	return all(len(lots), uncertain("allot", err))
 }
 
 func (e *entrance) block(ctx context.Context, n int64) (int64, error) {
@@ -193,7 +231,7 @@ func (e *entrance) lastOnes(ctx context.Context, lots []*int64) []error {
 	defer cancel()
 	tail, err := e.line.cfg.Store.Tail(limited, e.line.event)
 	if err != nil {
-		return all(len(lots), doubt("room", err))
+		return all(len(lots), uncertain("room", err))
 	}
 	room := min(e.line.Sale().LineCap-tail, int64(len(lots)-1))
 	if room <= 0 {

@@ -69,14 +69,13 @@ func (l *Ledger) Books() Books {
 }
 
 // Run writes until ctx ends, then what is left of the release log.
-func (l *Ledger) Run(ctx context.Context) error {
+func (l *Ledger) Run(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { l.passes.run(ctx, work) })
 	repeat(ctx, every, nil, func(context.Context) { l.flush(work) })
 	parts.Wait()
 	l.flush(work)
-	return nil
 }
 
 var errOtherPass = errors.New("the ledger has another pass for this place or take")
@@ -222,7 +221,7 @@ func (l *Ledger) flush(ctx context.Context) {
 	rows := l.rows
 	l.rows = nil
 	l.mu.Unlock()
-	l.metrics.waits.WithLabelValues("evidence").Set(float64(len(rows)))
+	l.metrics.waits.WithLabelValues("", "evidence").Set(float64(len(rows)))
 	for len(rows) > 0 {
 		some := rows[:min(len(rows), evidenceRows)]
 		if err := l.log(ctx, some); err != nil {

@@ -20,9 +20,9 @@ type Config struct {
 	// end within theta.
 	Recount func(ctx context.Context, event string, theta time.Duration) (Stock, error)
 
-	Hold  time.Duration // how long a request stands at the door: HoldFor
-	Held  int           // how many places may stand at one line's door: HeldAtOnce
-	Lease time.Duration // how long a releaser must stand still to be replaced: LeaseFor
+	Hold  time.Duration // how long a request stands at the door; 0: HoldFor
+	Held  int           // how many places may stand at one line's door; 0: HeldAtOnce
+	Lease time.Duration // how long a releaser must stand still to be replaced; 0: LeaseFor
 
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -65,7 +65,7 @@ type Line struct {
 	// silent: what was last reported is that nothing is here.
 	silent atomic.Bool
 
-	door      sight
+	door      *sight
 	facts     *facts
 	others    others
 	entrance  *entrance
@@ -82,7 +82,7 @@ func NewLine(cfg *Config, sale Sale) *Line {
 		log: cfg.Log.With("event", sale.Event, "epoch", sale.Epoch),
 	}
 	l.facts = newFacts(func(n int) { cfg.Metrics.lost.WithLabelValues("facts").Add(float64(n)) })
-	l.door.read = func(ctx context.Context) (Door, error) { return cfg.Store.Door(ctx, l.event) }
+	l.door = newSight(func(ctx context.Context) (Door, error) { return cfg.Store.Door(ctx, l.event) })
 	l.entrance, l.turnstile, l.releaser = newEntrance(l), newTurnstile(l), newReleaser(l)
 	l.Set(sale)
 	l.publish(time.Now())
@@ -150,6 +150,7 @@ func (l *Line) Run(ctx context.Context) {
 	parts.Wait()
 	l.turnstile.close()
 	l.turnstile.issuing.Wait()
+	l.entrance.close()
 }
 
 // Drain answers everybody who is held and holds nobody any more. Joining and
@@ -246,7 +247,8 @@ func (l *Line) report(ctx context.Context) {
 	if unread := l.others.hear(bodies, l.cfg.Replica, now); unread > 0 {
 		l.fault("reports", errReport)
 	}
-	l.turnstile.hear(l.others.lately(reportSilent, now))
+	door, _ := l.door.last()
+	l.turnstile.hear(l.others.lately(reportSilent, now), door.Taken)
 	l.releaser.hear(l.others.lately(reportDead, now))
 }
 
@@ -254,7 +256,10 @@ func (l *Line) report(ctx context.Context) {
 func (l *Line) putReport(ctx context.Context) {
 	now := time.Now()
 	door, _ := l.door.last()
-	r := report{at: now, taken: door.Taken, atDoor: l.turnstile.atDoor(now), facts: l.facts.lately(now)}
+	r := report{
+		at: now, taken: door.Taken, atDoor: l.turnstile.atDoor(now), letIn: l.turnstile.lately(now),
+		facts: l.facts.lately(now),
+	}
 	if r.empty() && l.silent.Load() {
 		return
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -17,6 +18,7 @@ type Lines struct {
 	mu      sync.RWMutex
 	lines   map[string]*running
 	readAt  time.Time
+	began   bool // every line that was there at the start was open once
 	drained bool
 	living  sync.WaitGroup
 }
@@ -28,15 +30,16 @@ type running struct {
 
 // NewLines has a line for each of the sales, which are read once a second.
 func NewLines(cfg Config, sales func(context.Context) ([]Sale, error)) *Lines {
+	cfg.Hold, cfg.Held = cmp.Or(cfg.Hold, HoldFor), cmp.Or(cfg.Held, HeldAtOnce)
+	cfg.Lease = cmp.Or(cfg.Lease, LeaseFor)
 	return &Lines{cfg: &cfg, sales: sales, lines: map[string]*running{}}
 }
 
 // Run lives the life of all lines until ctx ends, and then waits for passes
 // that are being written.
-func (ls *Lines) Run(ctx context.Context) error {
+func (ls *Lines) Run(ctx context.Context) {
 	repeat(ctx, every, nil, ls.read)
 	ls.living.Wait()
-	return nil
 }
 
 // read takes in the settings. What cannot be read stays as it was, and closes
@@ -103,18 +106,21 @@ func (ls *Lines) All() []*Line {
 	return all
 }
 
-// Ready is nil once the events are known and each line is in its store.
+// Ready is nil once the events are known and their lines are in their store.
+// One that cannot be opened later, or a new one, is no reason to turn the
+// others' visitors away.
 func (ls *Lines) Ready(context.Context) error {
-	ls.mu.RLock()
-	defer ls.mu.RUnlock()
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
 	if time.Since(ls.readAt) > settingsFresh {
 		return errors.New("the events' settings cannot be read")
 	}
 	for event, r := range ls.lines {
-		if !r.line.isOpen() {
+		if !ls.began && !r.line.isOpen() {
 			return errors.New("the line of " + event + " is not open yet")
 		}
 	}
+	ls.began = true
 	return nil
 }
 

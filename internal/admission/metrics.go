@@ -15,7 +15,7 @@ type Metrics struct {
 	refills *prometheus.CounterVec // outcome: ok lost late unknown
 	lost    *prometheus.CounterVec // what gave way at a bound: facts evidence
 	holding *prometheus.GaugeVec   // event: 1 while this replica releases it
-	waits   *prometheus.GaugeVec   // queue: held joins evidence
+	waits   *prometheus.GaugeVec   // event, queue: held joins; "", queue: evidence
 }
 
 // NewMetrics registers them.
@@ -24,8 +24,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	counter := func(name, help, label string) *prometheus.CounterVec {
 		return f.NewCounterVec(prometheus.CounterOpts{Name: "waitroom_line_" + name, Help: help}, []string{label})
 	}
-	gauge := func(name, help, label string) *prometheus.GaugeVec {
-		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "waitroom_line_" + name, Help: help}, []string{label})
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "waitroom_line_" + name, Help: help}, labels)
 	}
 	return &Metrics{
 		joins:  counter("joins_total", "Joins, by how they ended.", "outcome"),
@@ -38,6 +38,6 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		refills: counter("refills_total", "Steps of the releaser, by how they ended.", "outcome"),
 		lost:    counter("lost_total", "Facts and evidence that gave way at a bound.", "what"),
 		holding: gauge("holding", "1 while this replica releases the event.", "event"),
-		waits:   gauge("waiting", "What waits in this replica's bounded queues.", "queue"),
+		waits:   gauge("waiting", "What waits in this replica's bounded queues.", "event", "queue"),
 	}
 }

@@ -184,20 +184,43 @@ func (h *holder) recall(ctx context.Context) bool {
 	for _, b := range bought {
 		h.release.Claimed(b.Take, b.Tickets, b.At)
 	}
-	for k, list := range h.line.facts.lately(now) {
-		for _, f := range list {
-			factKind(k).tell(h.release, f)
-		}
-	}
+	h.rememberSigns(inside, now)
 	if stock := h.line.stock.Load(); stock != nil {
 		h.release.Restock(*stock)
 	}
-	h.releaser.mu.Lock()
-	heard := h.releaser.heard
-	h.releaser.mu.Unlock()
-	h.releaser.hear(heard)
 	h.releaser.claimers(ctx)
 	return true
+}
+
+// rememberSigns tells the new memory what the replicas saw lately. Whoever was
+// let in before and is not among those who gave a sign of life has likely gone,
+// unless we cannot know: then they have the usual time to give one. Else all
+// who ever left would be counted until their passes ran out, after each
+// take-over.
+func (h *holder) rememberSigns(inside []Entry, now time.Time) {
+	h.releaser.mu.Lock()
+	seen := append([]report{{facts: h.line.facts.lately(now)}}, h.releaser.heard...)
+	h.releaser.mu.Unlock()
+	living := map[int64]bool{}
+	for _, r := range seen {
+		for k, list := range r.facts {
+			for _, f := range list {
+				factKind(k).tell(h.release, f)
+				if factKind(k) == alive {
+					living[f.id] = true
+				}
+			}
+		}
+	}
+	for _, e := range inside {
+		switch {
+		case living[e.Take]:
+		case len(living) > 0:
+			h.release.Alive(e.Take, e.TakenAt)
+		default:
+			h.release.Alive(e.Take, now)
+		}
+	}
 }
 
 // step decides, and refills the door. False: the lease is not ours any more.
@@ -238,7 +261,7 @@ func (h *holder) listen() {
 // another counts once.
 func (h *holder) atDoor(now time.Time) int64 {
 	h.releaser.mu.Lock()
-	elsewhere, _ := doors(h.releaser.heard)
+	elsewhere := doors(h.releaser.heard)
 	h.releaser.mu.Unlock()
 	return int64(union(h.line.turnstile.atDoor(now), elsewhere))
 }

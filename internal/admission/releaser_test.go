@@ -88,7 +88,15 @@ func TestTakeOver(t *testing.T) {
 // visit is one person's whole way: joins, polls, comes, shows life, buys or
 // leaves. It goes on through every error, at either replica.
 func visit(ctx context.Context, w *world, lines []*admission.Line, i int) {
-	any := func() *admission.Line { return lines[rand.IntN(len(lines))] }
+	visitAny(ctx, w, func() []*admission.Line { return lines }, i)
+}
+
+// visitAny is visit at whichever replicas there are at the moment.
+func visitAny(ctx context.Context, w *world, alive func() []*admission.Line, i int) {
+	any := func() *admission.Line {
+		lines := alive()
+		return lines[rand.IntN(len(lines))]
+	}
 	var j admission.Joined
 	for {
 		var err error
@@ -99,7 +107,7 @@ func visit(ctx context.Context, w *world, lines []*admission.Line, i int) {
 			return
 		}
 	}
-	k, err := lines[0].Ticket(j.Ticket)
+	k, err := any().Ticket(j.Ticket)
 	for err == nil {
 		var a admission.Answer
 		a, err = any().Pass(ctx, k)
@@ -115,7 +123,7 @@ func visit(ctx context.Context, w *world, lines []*admission.Line, i int) {
 
 // shop is somebody inside: four in ten buy, after a while, with signs of life.
 func shop(ctx context.Context, w *world, any func() *admission.Line, p admission.Pass, i int) {
-	think := time.Duration(rand.ExpFloat64() * float64(20*time.Second))
+	think := time.Duration(rand.ExpFloat64() * float64(w.think))
 	for until := time.Now().Add(think); time.Now().Before(until); {
 		any().Alive(p)
 		if wait(ctx, min(8*time.Second, time.Until(until))) != nil {
@@ -126,7 +134,7 @@ func shop(ctx context.Context, w *world, any func() *admission.Line, p admission
 	switch {
 	case i%10 >= 4:
 		any().Gone(p)
-	case !w.buy(p, tickets):
+	case w.buy(p, tickets) == 0:
 		any().FoundNothing(p, tickets)
 		any().Gone(p)
 	}

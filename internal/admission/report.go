@@ -94,11 +94,12 @@ type report struct {
 	at     time.Time // on its own clock
 	taken  int64     // people let in, as it knew
 	atDoor []int64   // numbers that stand at its door, ascending
+	letIn  []int64   // numbers that it let in a moment ago, ascending
 	facts  [kinds][]noted
 }
 
 func (r report) empty() bool {
-	n := len(r.atDoor)
+	n := len(r.atDoor) + len(r.letIn)
 	for _, list := range r.facts {
 		n += len(list)
 	}
@@ -141,7 +142,9 @@ func (r report) encode() []byte {
 	b := []byte{reportFormat}
 	b = binary.AppendVarint(b, r.at.UnixMilli())
 	b = binary.AppendVarint(b, r.taken)
-	b = appendIDs(b, len(r.atDoor), func(i int) int64 { return r.atDoor[i] }, nil)
+	for _, list := range [][]int64{r.atDoor, r.letIn} {
+		b = appendIDs(b, len(list), func(i int) int64 { return list[i] }, nil)
+	}
 	for _, list := range r.facts {
 		b = appendIDs(b, len(list), func(i int) int64 { return list[i].id }, func(b []byte, i int) []byte {
 			b = binary.AppendVarint(b, list[i].amount)
@@ -174,6 +177,7 @@ func decodeReport(body []byte) (r report, err error) {
 	r.at = time.UnixMilli(in.signed())
 	r.taken = in.signed()
 	in.ids(func(id int64) { r.atDoor = append(r.atDoor, id) })
+	in.ids(func(id int64) { r.letIn = append(r.letIn, id) })
 	for k := range r.facts {
 		in.ids(func(id int64) {
 			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
@@ -266,15 +270,11 @@ func (o *others) lately(age time.Duration, now time.Time) (fresh []report) {
 	return fresh
 }
 
-// doors are the numbers that stand at the doors of rs, ascending, each once,
-// and the least count of people let in that any of them knew.
-func doors(rs []report) (numbers []int64, taken int64) {
-	for i, r := range rs {
+// doors are the numbers that stand at the doors of rs, ascending, each once.
+func doors(rs []report) (numbers []int64) {
+	for _, r := range rs {
 		numbers = append(numbers, r.atDoor...)
-		if i == 0 || r.taken < taken {
-			taken = r.taken
-		}
 	}
 	slices.Sort(numbers)
-	return slices.Compact(numbers), taken
+	return slices.Compact(numbers)
 }

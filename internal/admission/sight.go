@@ -4,21 +4,25 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // sight is the door as this replica last saw it. It never goes back: of two
 // doors the one that more happened to is the later.
 type sight struct {
 	read func(context.Context) (Door, error)
+	turn chan struct{} // one looks, the others wait for what it sees
 
 	mu    sync.Mutex
 	door  Door
 	at    time.Time // when the look that showed it began
 	moved time.Time // when the releaser was last seen to move
 
-	looking singleflight.Group
+	failed time.Time // when a look last failed, and how
+	why    error
+}
+
+func newSight(read func(context.Context) (Door, error)) *sight {
+	return &sight{read: read, turn: make(chan struct{}, 1)}
 }
 
 // saw takes in a door that a look begun at that time has shown.
@@ -69,28 +73,48 @@ func (s *sight) doubt() {
 // within is the door not older than age: from memory, or by one read for all
 // who ask meanwhile.
 func (s *sight) within(ctx context.Context, age time.Duration) (Door, error) {
-	if door, at := s.last(); !at.IsZero() && time.Since(at) <= age {
+	begun := time.Now()
+	if door, at := s.last(); !at.IsZero() && begun.Sub(at) <= age {
 		return door, nil
 	}
-	look := s.looking.DoChan("", func() (any, error) { return s.look(context.WithoutCancel(ctx)) })
 	select {
 	case <-ctx.Done():
 		return Door{}, ctx.Err()
-	case seen := <-look:
-		door, _ := seen.Val.(Door)
-		return door, seen.Err
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	}
-}
-
-// look reads the door.
-func (s *sight) look(ctx context.Context) (Door, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeLimit)
-	defer cancel()
-	begun := time.Now()
-	door, err := s.read(ctx)
-	if err != nil {
+	if door, at := s.last(); at.After(begun) || !at.IsZero() && time.Since(at) <= age {
+		return door, nil
+	}
+	if err := s.failedSince(begun); err != nil {
 		return Door{}, err
 	}
-	s.saw(door, begun)
-	return door, nil
+	return s.look(ctx)
+}
+
+func (s *sight) failedSince(t time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed.After(t) {
+		return s.why
+	}
+	return nil
+}
+
+// look reads the door. That the caller gave up says nothing of the store.
+func (s *sight) look(ctx context.Context) (Door, error) {
+	limited, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	begun := time.Now()
+	door, err := s.read(limited)
+	if err == nil {
+		s.saw(door, begun)
+		return door, nil
+	}
+	if ctx.Err() == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.failed, s.why = time.Now(), err
+	}
+	return Door{}, err
 }

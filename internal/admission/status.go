@@ -118,7 +118,7 @@ func (s Sale) takes(now time.Time) bool {
 
 // first are the figures of a line that nobody has released yet.
 func first(sale Sale) Figures {
-	share, tickets := sale.priors(smallStock)
+	share, tickets := sale.expects()
 	f := Figures{State: Scheduled, Wave: 1, Share: share, Tickets: tickets, Turn: 0.5, Opens: sale.OpensAt.UnixMilli()}
 	if sale.paced() {
 		f.Rate = sale.Rate
@@ -129,6 +129,8 @@ func first(sale Sale) Figures {
 // publish makes the document anew. One call at a time.
 func (l *Line) publish(now time.Time) {
 	s := l.standing(now)
+	l.cfg.Metrics.waits.WithLabelValues(l.event, "held").Set(float64(l.turnstile.held()))
+	l.cfg.Metrics.waits.WithLabelValues(l.event, "joins").Set(float64(len(l.entrance.numbers.waiting)))
 	if old := l.doc.Load(); old == nil || old.Standing.State != s.State || old.Standing.Reason != s.Reason {
 		l.log.Info("line", "state", s.State, "reason", s.Reason, "front", s.Front, "taken", s.Taken)
 	}

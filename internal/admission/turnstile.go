@@ -15,7 +15,8 @@ const HeldAtOnce = 20_000
 
 const (
 	mostMine  = 20_000 // takes remembered
-	mostTaken = 256    // credits in one take, and passes written at once
+	letInKept = 4 * time.Second
+	mostTaken = 256 // credits in one take, and passes written at once
 	// comeBack is how long somebody who was answered and is to come again still
 	// stands at the door: nobody behind is let in instead.
 	comeBack = 1500 * time.Millisecond
@@ -43,10 +44,12 @@ type turnstile struct {
 	queue  Queue
 	asks   map[int64]*ask      // by number: in the queue, or chosen
 	absent map[int64]time.Time // answered, expected again until then
-	mine   []int64             // the takes that came here lately, ascending
 	rest   time.Time           // nobody is let in before
 
-	rivals      []int64 // who stands at the other replicas' doors, ascending
+	mine  []int64             // the takes that came here lately, ascending
+	letIn map[int64]time.Time // and the places that they were for
+
+	rivals      []int64 // who stands at the other replicas' doors, as last heard
 	rivalsTaken int64   // people let in when they said so
 
 	wake    chan struct{}
@@ -69,7 +72,7 @@ type ask struct {
 
 func newTurnstile(l *Line) *turnstile {
 	return &turnstile{
-		line: l, asks: map[int64]*ask{}, absent: map[int64]time.Time{},
+		line: l, asks: map[int64]*ask{}, absent: map[int64]time.Time{}, letIn: map[int64]time.Time{},
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), slots: make(chan struct{}, mostTaken),
 	}
 }
@@ -356,18 +359,15 @@ func (t *turnstile) choose(door Door, now time.Time) (chosen []*ask) {
 	return chosen
 }
 
-// elsewhere are the numbers that stand at a door but are not held here. Those
-// at other replicas were heard of a second ago; as many as were let in there
-// since are left out, the lowest first.
+// elsewhere are the numbers that stand at a door but are not held here, as far
+// as this replica knows: answered here a moment ago, or heard of a second ago.
+// As many as were let in elsewhere since are left out, the lowest first.
 func (t *turnstile) elsewhere(door Door, now time.Time) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	since, _ := slices.BinarySearch(t.mine, t.rivalsTaken+1)
-	letIn := door.Taken - t.rivalsTaken - int64(len(t.mine)-since)
-	left := min(int(max(0, letIn)), len(t.rivals))
 	var numbers []int64
-	for _, n := range t.rivals[left:] {
-		if t.asks[n] == nil {
+	for _, n := range t.rivals {
+		if t.asks[n] == nil && t.letIn[n].IsZero() {
 			numbers = append(numbers, n)
 		}
 	}
@@ -379,15 +379,44 @@ func (t *turnstile) elsewhere(door Door, now time.Time) []int64 {
 		}
 	}
 	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	numbers = slices.Compact(numbers)
+	since, _ := slices.BinarySearch(t.mine, t.rivalsTaken+1)
+	letIn := int(door.Taken-t.rivalsTaken) - (len(t.mine) - since)
+	return numbers[min(max(0, letIn), len(numbers)):]
 }
 
-// hear takes in who stands at the other replicas' doors.
-func (t *turnstile) hear(rs []report) {
-	numbers, taken := doors(rs)
+// hear takes in who stands at the other replicas' doors. Without any, all that
+// is let in is let in here.
+func (t *turnstile) hear(rs []report, taken int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rivals, t.rivalsTaken = numbers, taken
+	t.rivals, t.rivalsTaken = nil, taken
+	gone := map[int64]bool{}
+	for _, r := range rs {
+		t.rivals = append(t.rivals, r.atDoor...)
+		t.rivalsTaken = min(t.rivalsTaken, r.taken)
+		for _, n := range r.letIn {
+			gone[n] = true
+			delete(t.absent, n)
+		}
+	}
+	t.rivals = slices.DeleteFunc(t.rivals, func(n int64) bool { return gone[n] })
+}
+
+// lately are the places let in here so short a time ago that others may still
+// think that they stand at a door, ascending.
+func (t *turnstile) lately(now time.Time) (numbers []int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for n, at := range t.letIn {
+		if now.Sub(at) > letInKept {
+			delete(t.letIn, n)
+		} else {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // unchoose puts places back: no credit was to be had. Those whose requests gave
@@ -427,8 +456,9 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 	at = at.UTC().Truncate(time.Millisecond)
 	t.line.cfg.Metrics.takes.Add(float64(len(chosen)))
 	t.mu.Lock()
-	for i := range chosen {
+	for i, a := range chosen {
 		t.mine = append(t.mine, first+int64(i))
+		t.letIn[a.place.Number] = at
 	}
 	if over := len(t.mine) - mostMine; over > 0 {
 		t.mine = slices.Delete(t.mine, 0, over)

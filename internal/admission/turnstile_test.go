@@ -308,13 +308,17 @@ func TestTicketsThatAreOver(t *testing.T) {
 		w.set(func(w *world) { w.sale.Epoch = 2 })
 		eventually(t, "the line begins anew", 5*time.Second, func() bool {
 			young, there := lines.Line(event)
-			return there && young.Epoch() == 2 && lines.Ready(t.Context()) == nil
+			if !there || young.Epoch() != 2 {
+				return false
+			}
+			_, err := young.Join(t.Context(), holder(99))
+			return err == nil
 		})
 		young, _ := lines.Line(event)
 		if _, err := young.Ticket(first.Ticket); !errors.Is(err, admission.EpochChanged) {
 			t.Errorf("a ticket of the epoch before: %v, want epoch_changed", err)
 		}
-		if j := join(t, young, 0); j.Place.Number != 0 {
+		if j := join(t, young, 99); j.Place.Number != 0 {
 			t.Errorf("the first place of the new epoch is %d", j.Place.Number)
 		}
 	})

@@ -37,7 +37,7 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	case errors.Is(err, ErrNoPlace): // the holder joined again since
 		return ViewOver, nil
 	case err != nil:
-		return "", doubt("leave", err)
+		return "", uncertain("leave", err)
 	}
 	if place.State == Left {
 		l.note(gaveUp, noted{id: t.Number, at: now})

@@ -49,6 +49,10 @@ type WaitroomConfig struct {
 	Conns       int `env:"READ_CONNS" default:"6" help:"Connections to Postgres for orders and counts."`
 	LedgerConns int `env:"LEDGER_CONNS" default:"3" help:"Connections to Postgres for passes and settings alone."`
 	HTTPConns   int `env:"HTTP_CONNS" default:"100000" help:"Open connections at most, about 6 kB each while idle."`
+
+	JoinsPerNetwork int      `env:"JOINS_PER_NETWORK" default:"0" help:"Joins a minute from one network (an IPv4 address, 64 bits of IPv6); 0: no limit. Too few: people behind one office or carrier are told to wait. It lets through whatever it cannot judge."`
+	RedisURL        string   `env:"REDIS_URL" secret:"" help:"Where the replicas count these joins together. Empty, or while it is down, each counts for itself."`
+	TrustedProxies  []string `env:"TRUSTED_PROXIES" sep:"," help:"Networks of the edge, whose X-Forwarded-For is believed. Empty: who is connected is who asks, so that behind an edge all are one network."`
 }
 
 // Validate refuses what could not work.
@@ -62,8 +66,11 @@ func (c WaitroomConfig) Validate() error {
 		return errors.New("connections: want at least 2 of Postgres for each use, and 1 of HTTP")
 	case c.Line == "local" && c.LineFile == "":
 		return errors.New("LINE_STORE=local needs LINE_FILE")
+	case c.JoinsPerNetwork < 0:
+		return errors.New("joins per network: want 0 (no limit) or more")
 	}
-	return c.Ops.Validate()
+	_, err := httpapi.ParseProxies(c.TrustedProxies)
+	return errors.Join(err, c.Ops.Validate())
 }
 
 // Waitroom serves the line, the claims and the pages of all events. Any number
@@ -97,6 +104,10 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
+	joins, err := c.limiter(p)
+	if err != nil {
+		return err
+	}
 	metrics := admission.NewMetrics(p.Metrics)
 	ledger := admission.NewLedger(books, metrics)
 	halls := &halls{pool: reads}
@@ -116,7 +127,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 			return inventory.Ask(ctx, nc, at)
 		},
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
-		AdminToken: c.AdminToken, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
+		AdminToken: c.AdminToken, Joins: joins, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
 }
 
@@ -172,6 +183,20 @@ func (c WaitroomConfig) store(ctx context.Context, p *process.Process) (admissio
 		p.OnClose("line store", func(context.Context) error { return closer.Close() })
 	}
 	return store, nil
+}
+
+// limiter is nil when nobody is limited.
+func (c WaitroomConfig) limiter(p *process.Process) (*httpapi.Limiter, error) {
+	proxies, err := httpapi.ParseProxies(c.TrustedProxies)
+	if err != nil {
+		return nil, err
+	}
+	l, err := httpapi.NewLimiter(httpapi.LimiterConfig{PerMinute: c.JoinsPerNetwork, RedisURL: c.RedisURL, Proxies: proxies}, p.Metrics, p.Log)
+	if err != nil {
+		return nil, err
+	}
+	p.OnClose("limiter", func(context.Context) error { return l.Close() })
+	return l, nil
 }
 
 // hints recounts an event's stock at once when something of it changed. A lost

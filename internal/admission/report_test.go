@@ -1,0 +1,124 @@
+package admission
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// A report says to the reader what its writer saw, to the millisecond.
+func TestReportComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(1, 1<<42).Draw(t, "at"))
+		ids := rapid.SliceOfNDistinct(rapid.Int64Range(0, 1<<40), 0, 50, rapid.ID[int64])
+		want := report{at: at, taken: rapid.Int64Range(0, 1<<40).Draw(t, "taken")}
+		sorted := func(name string) []int64 {
+			list := ids.Draw(t, name)
+			slices.Sort(list)
+			return list
+		}
+		want.atDoor, want.letIn = sorted("at door"), sorted("let in")
+		for k := range want.facts {
+			for _, id := range sorted("facts") {
+				age := time.Duration(rapid.Int64Range(-1000, 60_000).Draw(t, "age")) * time.Millisecond
+				want.facts[k] = append(want.facts[k], noted{id, rapid.Int64Range(0, 100).Draw(t, "amount"), at.Add(-age)})
+			}
+		}
+		got, err := decodeReport(want.encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := cmp.Options{
+			cmp.AllowUnexported(report{}, noted{}), cmp.Transformer("instant", time.Time.UnixMilli),
+			cmp.Comparer(func(a, b []int64) bool { return slices.Equal(a, b) }),
+			cmp.Comparer(func(a, b []noted) bool {
+				return slices.EqualFunc(a, b, func(x, y noted) bool { return x.id == y.id && x.amount == y.amount && x.at.Equal(y.at) })
+			}),
+		}
+		if diff := cmp.Diff(want, got, same...); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// Bytes that are no report are refused whole, and never a panic.
+func FuzzReport(f *testing.F) {
+	f.Add(report{at: time.UnixMilli(1), atDoor: []int64{1, 2, 3}}.encode())
+	f.Add([]byte{reportFormat})
+	f.Add([]byte{reportFormat, 2, 2, 255, 255, 255, 255, 15})
+	f.Fuzz(func(t *testing.T, body []byte) {
+		if r, err := decodeReport(body); err == nil && len(r.atDoor) > len(body) {
+			t.Fatalf("%d numbers in %d bytes", len(r.atDoor), len(body))
+		}
+	})
+}
+
+// What happens once keeps its first time, a sign of life its last; what is too
+// old, or too much, goes, the oldest first.
+func TestFactsAreBounded(t *testing.T) {
+	lost := 0
+	f := newFacts(func(n int) { lost += n })
+	start := time.Now()
+	f.note(came, noted{id: 7, at: start})
+	f.note(came, noted{id: 7, at: start.Add(time.Second)})
+	f.note(alive, noted{id: 7, at: start})
+	f.note(alive, noted{id: 7, at: start.Add(time.Second)})
+	f.note(nothing, noted{id: 7, amount: 2, at: start})
+	f.note(nothing, noted{id: 7, amount: 4, at: start})
+	all := f.lately(start.Add(2 * time.Second))
+	if !all[came][0].at.Equal(start) || !all[alive][0].at.Equal(start.Add(time.Second)) || all[nothing][0].amount != 4 {
+		t.Errorf("kept %v", all)
+	}
+	for i := range mostFacts + 100 {
+		f.note(gone, noted{id: int64(i), at: start.Add(time.Duration(i))})
+	}
+	all = f.lately(start.Add(25 * time.Second))
+	if len(all[alive]) != 0 || len(all[came]) != 1 || len(all[gone]) != mostFacts || lost != 100 || all[gone][0].id != 100 {
+		t.Errorf("kept %d signs of life, %d who came, %d who went from %d on, %d gave way; want 0, 1, %d from 100 on, 100",
+			len(all[alive]), len(all[came]), len(all[gone]), all[gone][0].id, lost, mostFacts)
+	}
+	if all = f.lately(start.Add(time.Minute)); len(all[came])+len(all[gone]) != 0 {
+		t.Error("a minute later something is still reported")
+	}
+	size := len(report{at: start, facts: [kinds][]noted{alive: f.full(start)}}.encode())
+	t.Logf("%d signs of life are reported in %d bytes", mostFacts, size)
+	if size > reportSize {
+		t.Errorf("%d bytes, more than an item holds", size)
+	}
+}
+
+func (f *facts) full(at time.Time) (list []noted) {
+	for i := range mostFacts {
+		list = append(list, noted{id: int64(i * 3), at: at.Add(-time.Duration(i%20_000) * time.Millisecond)})
+	}
+	return list
+}
+
+// The age of another's report is measured here: a clock that is wrong there
+// makes it neither younger nor older.
+func TestReportsGrowOldByOurClock(t *testing.T) {
+	start := time.Now()
+	var o others
+	fast := report{at: start.Add(time.Hour), atDoor: []int64{1, 2}, taken: 5}.encode()
+	dead := report{at: start.Add(-time.Hour), atDoor: []int64{9}}.encode()
+	bodies := map[string][]byte{"fast": fast, "dead": dead, "me": fast, "torn": fast[:3]}
+	if unread := o.hear(bodies, "me", start); unread != 1 {
+		t.Errorf("%d reports could not be read, want 1", unread)
+	}
+	for age, want := range map[time.Duration]int{0: 1, reportSilent: 1, reportSilent + time.Second: 0} {
+		o.hear(bodies, "me", start.Add(age))
+		if got := o.lately(reportSilent, start.Add(age)); len(got) != want {
+			t.Errorf("after %s %d replicas are heard, want %d", age, len(got), want)
+		}
+	}
+	if got := o.lately(reportDead, start.Add(reportDead+time.Second)); len(got) != 0 {
+		t.Errorf("dead replicas still count: %v", got)
+	}
+	numbers := doors([]report{{atDoor: []int64{1, 3}, taken: 9}, {atDoor: []int64{2, 3}, taken: 7}})
+	if !slices.Equal(numbers, []int64{1, 2, 3}) || union(numbers, []int64{0, 3, 4}) != 5 {
+		t.Errorf("two doors have %v", numbers)
+	}
+}
