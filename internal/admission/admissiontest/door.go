@@ -10,6 +10,7 @@ import (
 
 func testDoor(t *testing.T, open Open) {
 	t.Run("of 8 contenders one takes over, from no credit", func(t *testing.T) { testTakeOver(t, open) })
+	t.Run("a contender whose look is old does not take over", func(t *testing.T) { testOldLook(t, open) })
 	t.Run("a holder that was replaced cannot refill", func(t *testing.T) { testReplaced(t, open) })
 	t.Run("takers at once get the credit that is there, each its own", func(t *testing.T) { testTakers(t, open) })
 	t.Run("refills among takers lose no take and keep the cap", func(t *testing.T) { testRefillAmongTakers(t, open) })
@@ -60,6 +61,23 @@ func testTakeOver(t *testing.T, open Open) {
 		t.Errorf("took over %+v, want %+v", won[0], want)
 	}
 	l.wantDoor(t, want)
+}
+
+// A holder that beats is alive, however long ago a contender looked.
+func testOldLook(t *testing.T, open Open) {
+	l := newLine(t, open)
+	seen := l.fill(t, 0, 0)
+	for d := seen; d.Beat < seen.Beat+3; {
+		next, ok, err := l.Refill(t.Context(), refill(d, 100, 1000, 0))
+		if err != nil || !ok {
+			t.Fatalf("refill: %v, %v", ok, err)
+		}
+		got, ok, err := l.Acquire(t.Context(), seen, "contender")
+		if err != nil || ok || !sameDoor(got, next) {
+			t.Errorf("by a look %d beats old: %+v, %v, %v; want refused, and the door %+v", next.Beat-seen.Beat, got, ok, err, next)
+		}
+		d = next
+	}
 }
 
 func testReplaced(t *testing.T, open Open) {
@@ -118,103 +136,4 @@ func (n *numbers) take(t testing.TB, last, k int64) {
 			t.Errorf("take %d was given twice", last-i)
 		}
 	}
-}
-
-func testRefillAmongTakers(t *testing.T, open Open) {
-	const (
-		steps, add = 120, int64(1700)
-		most       = int64(2500)
-	)
-	l := newLine(t, open)
-	d := l.fill(t, 0, 0)
-	handles := []admission.Store{l.Store, open(t), open(t)}
-	seen := numbers{}
-	var let atomic.Int64
-	over := make(chan struct{})
-	var takers sync.WaitGroup
-	for i := range 6 {
-		takers.Go(func() {
-			for {
-				select {
-				case <-over:
-					return
-				default:
-				}
-				k := int64(1 + i%2)
-				d, ok, err := handles[i%3].Take(t.Context(), l.event, 1, k)
-				if err != nil {
-					t.Errorf("take: %v", err)
-					return
-				}
-				if ok {
-					let.Add(k)
-					seen.take(t, d.Taken, k)
-				}
-			}
-		})
-	}
-	var budget int64
-	for i := range int64(steps) {
-		r := refill(d, add, most, i%3)
-		r.Front = d.Front + i%2*5
-		next, ok, err := l.Refill(t.Context(), r)
-		if err != nil || !ok {
-			t.Errorf("refill %d: %v, %v", i, ok, err)
-			break
-		}
-		budget += i % 3
-		if next.Credit > most || next.Front != r.Front || next.Beat != d.Beat+1 {
-			t.Errorf("refill %d made %+v, want credit at most %d, front %d, beat %d", i, next, most, r.Front, d.Beat+1)
-		}
-		d = next
-	}
-	close(over)
-	takers.Wait()
-	d, err := l.Door(t.Context(), l.event)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d.Taken != let.Load() || d.Budget != budget-d.Taken {
-		t.Errorf("%d people were let in of a budget of %d, the door says %d taken and %d left", let.Load(), budget, d.Taken, d.Budget)
-	}
-	if used := d.Taken*admission.Milli + d.Credit; used > steps*add {
-		t.Errorf("%d thousandths were used of %d", used, steps*add)
-	}
-	if d.Taken < budget/2 {
-		t.Errorf("%d people were let in, want at least %d: takes were lost", d.Taken, budget/2)
-	}
-}
-
-func testLateRefill(t *testing.T, open Open) {
-	l := newLine(t, open)
-	d := l.fill(t, 0, 10)
-	f := NewFaulty(l.Store)
-	f.Next("Refill", Late)
-	if _, _, err := f.Refill(t.Context(), refill(d, 5000, 5000, 0)); err == nil {
-		t.Fatal("the fault was not applied: the refill ended well")
-	}
-	want, ok, err := f.Refill(t.Context(), refill(d, 1000, 1000, 0))
-	if err != nil || !ok {
-		t.Fatalf("refill: %v, %v", ok, err)
-	}
-	if f.Land() != 1 {
-		t.Fatal("the late refill did not land")
-	}
-	l.wantDoor(t, want)
-}
-
-func testStopped(t *testing.T, open Open) {
-	l := newLine(t, open)
-	r := refill(l.fill(t, 5000, 5), 0, 5000, 0)
-	r.Stopped = true
-	stopped, ok, err := l.Refill(t.Context(), r)
-	if err != nil || !ok {
-		t.Fatalf("refill: %v, %v", ok, err)
-	}
-	together(8, func(int) {
-		if d, ok, err := l.Take(t.Context(), l.event, 1, 1); err != nil || ok || !sameDoor(d, stopped) {
-			t.Errorf("a take at a stopped door: %+v, %v, %v", d, ok, err)
-		}
-	})
-	l.wantDoor(t, stopped)
 }

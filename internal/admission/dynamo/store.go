@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Table    string        `name:"dynamodb-table" env:"DYNAMODB_TABLE" default:"waitroom" help:"Table of the line; every replica must name the same one."`
 	Endpoint string        `name:"dynamodb-endpoint" env:"DYNAMODB_ENDPOINT" help:"A stand-in's URL, called with credentials that nobody checks. Empty: AWS."`
-	Timeout  time.Duration `name:"dynamodb-timeout" env:"DYNAMODB_TIMEOUT" default:"1s" help:"Limit of one exchange. Longer than a third of the lease, a slow answer costs the lease."`
+	Timeout  time.Duration `name:"dynamodb-timeout" env:"DYNAMODB_TIMEOUT" default:"1s" help:"Limit of one exchange. Above two thirds of the lease, a slow answer costs the lease."`
 	Conns    int           `name:"dynamodb-conns" env:"DYNAMODB_CONNS" default:"256" help:"Idle connections kept. Fewer than calls at once, each excess call pays a TLS handshake."`
 
 	// Transport carries the exchanges; nil: one of the store's own.
