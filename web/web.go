@@ -3,6 +3,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -11,7 +13,6 @@ import (
 	"io/fs"
 	"mime"
 	"path"
-	"time"
 )
 
 //go:embed pages/*.html
@@ -25,6 +26,7 @@ type Asset struct {
 	URL  string
 	Type string
 	Body []byte
+	Gzip []byte
 }
 
 // Assets are all files by the path they are served under.
@@ -39,15 +41,33 @@ func Assets() (map[string]Asset, error) {
 		if err != nil {
 			return nil, err
 		}
+		small, err := zipped(body)
+		if err != nil {
+			return nil, err
+		}
 		sum := sha256.Sum256(body)
-		a := Asset{URL: "/assets/" + hex.EncodeToString(sum[:6]) + "/" + f.Name(), Type: mime.TypeByExtension(path.Ext(f.Name())), Body: body}
-		out[a.URL] = a
+		url := "/assets/" + hex.EncodeToString(sum[:6]) + "/" + f.Name()
+		out[url] = Asset{URL: url, Type: mime.TypeByExtension(path.Ext(f.Name())), Body: body, Gzip: small}
 	}
 	return out, nil
 }
 
-// Pages parses the templates. money writes an amount in minor units.
-func Pages(served map[string]Asset, money func(minor int64, currency string) string) (*template.Template, error) {
+func zipped(body []byte) ([]byte, error) {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(body); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return b.Bytes(), err
+}
+
+// Pages parses the templates. money writes an amount in minor units; words are
+// what scripts say, as JSON, so that they say what the templates do.
+func Pages(served map[string]Asset, money func(minor int64, currency string) string, words string) (*template.Template, error) {
 	byName := map[string]string{}
 	for url := range served {
 		byName[path.Base(url)] = url
@@ -59,14 +79,6 @@ func Pages(served map[string]Asset, money func(minor int64, currency string) str
 			}
 			return "", fmt.Errorf("there is no asset %q", name)
 		},
-		"money": money,
-		"clock": func(t time.Time) string { return t.UTC().Format("15:04:05 UTC") },
-		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"people": func(n int64) string {
-			if n == 1 {
-				return "1 person"
-			}
-			return fmt.Sprintf("%d people", n)
-		},
+		"money": money, "words": func() string { return words }, "clock": clock, "day": day, "iso": iso, "left": left, "num": Num,
 	}).ParseFS(pages, "pages/*.html")
 }

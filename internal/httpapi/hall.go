@@ -22,6 +22,9 @@ type Hall struct {
 	tiers map[string]bool
 	free  atomic.Pointer[Document]
 	last  atomic.Pointer[inventory.Count]
+	// numbered: it has seats to draw and to choose one by one.
+	numbered bool
+	picker   atomic.Pointer[picker]
 }
 
 // Document is bytes that are the same for everyone, with their strong ETag.
@@ -42,6 +45,8 @@ func NewHall(event string, plan inventory.SeatPlan) *Hall {
 		h.index[s.GUID] = i
 		if s.Kind == "general" {
 			h.tiers[s.Tier] = true
+		} else {
+			h.numbered = true
 		}
 	}
 	return h

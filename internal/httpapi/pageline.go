@@ -2,68 +2,91 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"waitroom/internal/admission"
+	"waitroom/web"
 )
 
-const (
-	cookieLife = 24 * time.Hour
-	sharedPage = "public, max-age=0, s-maxage=1, stale-while-revalidate=2, stale-if-error=30"
-)
+const sharedPage = "public, max-age=0, s-maxage=1, stale-while-revalidate=2, stale-if-error=30"
+
+// countsView is the stock as pages show it.
+type countsView struct{ Free, Pending, Sold int64 }
+
+// Bar is the stock in hundredths of its bar's length.
+func (v countsView) Bar() (b struct{ Sold, Pending float64 }) {
+	if all := float64(v.Free + v.Pending + v.Sold); all > 0 {
+		b.Sold, b.Pending = 100*float64(v.Sold)/all, 100*float64(v.Pending)/all
+	}
+	return b
+}
+
+type indexEvent struct {
+	ID, Title, Venue string
+	State, Tone      string
+	OpensAt          time.Time // zero: it has begun
+	Seats            countsView
+}
 
 func (p *pages) index(c *fiber.Ctx) error {
-	return p.show(c, "index.html", struct {
+	page := struct {
 		frame
-		Events []eventBody
-	}{frame{Title: "On sale"}, p.api.onSale()}, sharedPage)
+		Events []indexEvent
+	}{frame: frame{Title: "Events – Waitroom"}}
+	for _, e := range p.api.onSale() {
+		line, ok := p.api.Lines.Line(e.ID)
+		if !ok {
+			continue
+		}
+		state, tone := shortState(e.State)
+		shown := indexEvent{
+			ID: e.ID, Title: e.Title, Venue: line.Sale().Venue, State: state, Tone: tone,
+			Seats: countsView{e.Seats.Free, e.Seats.Pending, e.Seats.Sold},
+		}
+		if e.State == admission.Scheduled {
+			shown.OpensAt = e.OpensAt
+		}
+		page.Events = append(page.Events, shown)
+	}
+	return p.show(c, "index.html", page, sharedPage)
 }
 
 type eventPage struct {
 	frame
-	Venue, StateText                    string
+	Venue, StateText, Tone              string
 	Closed                              bool
+	OpensAt                             time.Time
+	OpensIn                             int // seconds; 0: it has begun
 	Seats                               countsView
 	Waiting, AtDoor, Inside, LastMinute int64
+	Plan, MapText                       string
 }
-
-// countsView is the stock as the pages' shared part wants it.
-type countsView struct{ Free, Pending, Sold int64 }
-
-func viewOf(s admission.Stock) countsView { return countsView{s.Free, s.Pending, s.Sold} }
 
 // event is the same for everyone: it reads no cookie, so that a cache may keep it.
 func (p *pages) event(c *fiber.Ctx) error {
 	line, ok := p.api.Lines.Line(c.Params("event"))
 	if !ok {
-		return p.sorry(c, problem("no_such_event", ""))
+		return p.sorry(c, problem("no_such_event", "The address may be misspelt, or the event is over."))
 	}
 	s, sale := line.Standing(), line.Sale()
-	return p.show(c, "event.html", eventPage{
-		frame:     frame{Title: sale.Title, Name: sale.Title, Event: c.Params("event")},
-		StateText: stateText(s.State, s.Reason, sale.OpensAt), Closed: s.State == admission.Closed,
+	_, tone := shortState(s.State)
+	page := eventPage{
+		frame: p.frame(c, sale.Title), Venue: sale.Venue,
+		StateText: stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed, OpensAt: sale.OpensAt,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiting, AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
-	}, sharedPage)
-}
-
-// stateText is what the sale is doing, in plain words.
-func stateText(state admission.SaleState, reason admission.Reason, opens time.Time) string {
-	switch state {
-	case admission.Scheduled:
-		return "The sale begins at " + opens.UTC().Format("15:04:05 UTC, 2 January 2006") + ". You can join the line now."
-	case admission.Open:
-		return "The sale is open."
-	case admission.Paused:
-		return "Paused by the organiser. Places are kept."
-	case admission.OnDoubt:
-		return fmt.Sprintf("Paused for a moment (%s). Places are kept.", reason)
-	case admission.Exhausted:
-		return "Everything is sold or in carts at the moment. Tickets do come back; the line goes on then."
+		MapText: "Map of the hall. The figures above say the same in numbers.",
 	}
-	return "The sale is over."
+	page.Title = sale.Title + " – Waitroom"
+	if s.State == admission.Scheduled {
+		page.OpensIn = max(1, int(time.Until(sale.OpensAt).Seconds()))
+	}
+	if hall, ok := p.api.Halls.Get(page.Event); ok && hall.numbered {
+		page.Plan = hall.plan.Hash
+	}
+	return p.show(c, "event.html", page, sharedPage)
 }
 
 func (p *pages) join(c *fiber.Ctx) error {
@@ -77,8 +100,12 @@ func (p *pages) join(c *fiber.Ctx) error {
 	if err != nil {
 		return p.sorry(c, err)
 	}
+	joined := out.body.(joinedBody)
 	p.keep(c, secretCookie, secret, cookieLife)
-	p.keep(c, ticketCookie, out.body.(joinedBody).Ticket, cookieLife)
+	p.keep(c, ticketCookie, joined.Ticket, cookieLife)
+	if line, ok := p.api.Lines.Line(c.Params("event")); ok {
+		p.keepCame(c, joined.Place.Number, line.Standing().Front)
+	}
 	return p.to(c, "/place")
 }
 
@@ -89,19 +116,24 @@ func (p *pages) holder(c *fiber.Ctx) (ticketRequest, error) {
 
 type placePage struct {
 	frame
-	State                           admission.View
+	placeWords
+	View                            admission.View // "" is not in the line
+	Live                            bool           // worth watching
+	Leave, Stock                    bool
 	Number, Epoch, Ahead            int64
 	Start, Gone                     int64 // the progress bar
 	EtaText, VerdictText, StateText string
 	Seats                           countsView
+	Orders                          []uuid.UUID
 }
 
 func (p *pages) place(c *fiber.Ctx) error { return p.standing(c, "") }
 
+// standing shows where the browser's place stands now.
 func (p *pages) standing(c *fiber.Ctx, message string) error {
 	r, err := p.holder(c)
 	if err != nil {
-		return p.to(c, "")
+		return p.outside(c, err)
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), readDeadline)
 	defer cancel()
@@ -109,69 +141,59 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if err != nil {
 		return p.sorry(c, p.api.lineRefused("place", err))
 	}
-	sale := r.line.Sale()
+	closed := at.State == admission.Closed
 	page := placePage{
-		frame: frame{Title: "Your place: " + sale.Title, Name: sale.Title, Event: c.Params("event"), Message: message},
-		State: at.View, Number: at.Number, Epoch: r.line.Epoch(), Ahead: at.Ahead,
-		Start: max(at.Number, 1), Gone: max(at.Number, 1) - min(at.Ahead, max(at.Number, 1)),
-		EtaText: etaText(at), VerdictText: verdictText(at), Seats: viewOf(at.Stock),
+		placeWords: wordsOf(at.View, closed), View: at.View,
+		Number: at.Number, Epoch: r.line.Epoch(), Ahead: at.Ahead,
+		EtaText: etaText(at), VerdictText: verdictText(at), Seats: viewOf(at.Stock), Stock: true, Orders: keptOrders(c),
 	}
-	if at.State != admission.Open {
-		page.StateText = stateText(at.State, at.Reason, sale.OpensAt)
+	page.frame = p.frame(c, page.Head)
+	page.Message = message
+	page.Live = !closed && page.Join == "" || at.View == admission.ViewPassed
+	page.Leave = !closed && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled)
+	page.Start, page.Gone = progress(c, at)
+	if at.View == admission.ViewWaiting && !closed {
+		page.Title = web.Num(at.Ahead) + " ahead – " + page.Sale
 	}
-	if c.Query("refresh") != "" {
-		page.Refresh = int(at.Poll.Seconds()) + 1
+	if at.State != admission.Open && !closed {
+		page.StateText = stateText(at.State, at.Reason)
+	}
+	if c.Query("refresh") != "" && page.Live {
+		page.Refresh = max(5, int(at.Poll.Seconds()))
 	}
 	return p.show(c, "place.html", page, personal)
 }
 
-func etaText(at admission.Position) string {
-	if !at.Known || at.Ahead == 0 {
-		return ""
+// outside is the place of somebody who has none here.
+func (p *pages) outside(c *fiber.Ctx, why error) error {
+	line, ok := p.api.Lines.Line(c.Params("event"))
+	if !ok {
+		return p.sorry(c, why)
 	}
-	return "About " + roughly(at.P50) + " to " + roughly(at.P90)
-}
-
-// roughly rounds as people would say it.
-func roughly(d time.Duration) string {
-	if d < 90*time.Second {
-		return fmt.Sprintf("%d s", max(5, int(d.Seconds()/5+0.5)*5))
-	}
-	return fmt.Sprintf("%d min", int(d.Minutes()+0.5))
-}
-
-// verdictText says plainly what waiting is worth, with both raw numbers.
-func verdictText(at admission.Position) string {
-	words := map[admission.Verdict]string{
-		admission.Likely:   "There should be tickets for you.",
-		admission.Possible: "There may be tickets for you, if some in carts come back.",
-		admission.Unlikely: "The queue ahead already exceeds the remaining tickets. You may stay: tickets do come back.",
-	}[at.Verdict]
-	if at.Exceeds {
-		words = "The queue ahead already exceeds the remaining tickets. You may stay: tickets do come back."
-	}
-	return fmt.Sprintf("%s %d ahead of you, %d free and %d in carts.", words, at.Ahead, at.Stock.Free, at.Stock.Pending)
+	s := line.Standing()
+	page := placePage{placeWords: noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != ""), Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
+	page.frame = p.frame(c, page.Head)
+	return p.show(c, "place.html", page, personal)
 }
 
 func (p *pages) leave(c *fiber.Ctx) error {
 	r, err := p.holder(c)
 	if err != nil {
-		return p.to(c, "")
+		return p.to(c, "/place")
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), joinDeadline)
 	defer cancel()
 	if _, err := p.api.leave(ctx, r); err != nil {
 		return p.sorry(c, err)
 	}
-	p.keep(c, ticketCookie, "", 0)
-	return p.to(c, "")
+	return p.to(c, "/place")
 }
 
 // goIn exchanges the place for its pass, or says that it is not yet its turn.
 func (p *pages) goIn(c *fiber.Ctx) error {
 	r, err := p.holder(c)
 	if err != nil {
-		return p.to(c, "")
+		return p.to(c, "/place")
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), doorDeadline)
 	defer cancel()
@@ -179,10 +201,14 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 	if err != nil {
 		return p.standing(c, "")
 	}
-	pass, ok := out.body.(passBody)
-	if !ok {
-		return p.standing(c, "You are at the door. Press the button again: who came first goes in first.")
+	switch answer := out.body.(type) {
+	case passBody:
+		p.keep(c, passCookie, answer.Pass, time.Until(answer.ExpiresAt))
+		return p.to(c, "/seats")
+	case notYetBody:
+		if answer.State == admission.ViewWaiting {
+			return p.standing(c, "It is not your turn yet.")
+		}
 	}
-	p.keep(c, passCookie, pass.Pass, time.Until(pass.ExpiresAt))
-	return p.to(c, "/seats")
+	return p.standing(c, atDoor)
 }

@@ -6,7 +6,6 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -28,12 +27,17 @@ func newPages(a *API) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	html, err := web.Pages(assets, a.Money)
+	said, err := words()
 	if err != nil {
 		return nil, err
 	}
-	forms := "'self' " + a.PayOrigins
-	return &pages{api: a, html: html, assets: assets, policy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	html, err := web.Pages(assets, a.Money, said)
+	if err != nil {
+		return nil, err
+	}
+	// Where the pay button leads: also what its answer redirects to counts.
+	forms := strings.TrimSpace("'self' " + a.PayOrigins)
+	return &pages{api: a, html: html, assets: assets, policy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action " + forms}, nil
 }
 
@@ -52,6 +56,7 @@ func (p *pages) route(app *fiber.App) {
 	own.Post("/claim", p.claim)
 	own.Post("/done", p.done)
 	own.Post("/orders/:order/cancel", p.cancel)
+	app.Use(p.lost)
 }
 
 // sameOrigin refuses a form that another site sent. Browsers name the origin
@@ -63,18 +68,37 @@ func (p *pages) sameOrigin(c *fiber.Ctx) error {
 	}
 	at, err := url.Parse(origin)
 	if err != nil || !strings.EqualFold(at.Host, string(c.Request().Host())) {
-		return problem("foreign_origin", "")
+		return p.sorry(c, problem("foreign_origin", ""))
+	}
+	return c.Next()
+}
+
+// lost answers a person who follows a wrong link as one.
+func (p *pages) lost(c *fiber.Ctx) error {
+	if c.Method() == fiber.MethodGet && strings.Contains(c.Get("Accept"), "text/html") {
+		return p.sorry(c, problem("no_such_route", "The address may be misspelt, or what was here is over."))
 	}
 	return c.Next()
 }
 
 // frame is what every page has.
 type frame struct {
-	Title   string
-	Name    string // the heading
+	Title   string // of the window: what is specific first
+	Heading string
 	Event   string
+	Sale    string // the event's title; "" on pages of no event
 	Message string
 	Refresh int // seconds; 0: only when asked
+}
+
+// frame begins a page of the event that the address names.
+func (p *pages) frame(c *fiber.Ctx, heading string) frame {
+	f := frame{Title: heading + " – Waitroom", Heading: heading, Event: c.Params("event")}
+	if line, ok := p.api.Lines.Line(f.Event); ok {
+		f.Sale = line.Sale().Title
+		f.Title = heading + " – " + f.Sale
+	}
+	return f
 }
 
 func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
@@ -103,11 +127,12 @@ func (p *pages) sorry(c *fiber.Ctx, err error) error {
 	if refused.RetryAfter > 0 {
 		c.Set("Retry-After", "2")
 	}
-	message := refused.Detail
-	if message == "" {
-		message = "Please try again in a moment."
+	page := p.frame(c, refused.Title)
+	page.Message = refused.Detail
+	if page.Message == "" {
+		page.Message = "Please try again in a moment."
 	}
-	return p.show(c, "problem.html", frame{Title: refused.Title, Name: refused.Title, Event: c.Params("event"), Message: message}, personal)
+	return p.show(c, "problem.html", page, personal)
 }
 
 func (p *pages) asset(c *fiber.Ctx) error {
@@ -118,29 +143,12 @@ func (p *pages) asset(c *fiber.Ctx) error {
 	c.Set("Content-Type", a.Type)
 	c.Set("Cache-Control", "public, max-age=31536000, immutable")
 	c.Set("X-Content-Type-Options", "nosniff")
+	c.Set("Vary", "Accept-Encoding")
+	if strings.Contains(c.Get("Accept-Encoding"), "gzip") {
+		c.Set("Content-Encoding", "gzip")
+		return c.Send(a.Gzip)
+	}
 	return c.Send(a.Body)
-}
-
-// The cookies of one event. They hold what API clients send as bearers.
-const (
-	secretCookie = "secret"
-	ticketCookie = "ticket"
-	passCookie   = "pass"
-)
-
-func cookie(c *fiber.Ctx, name string) string { return c.Cookies(name + "." + c.Params("event")) }
-
-// keep sets a cookie of this event; an empty value takes it back.
-func (p *pages) keep(c *fiber.Ctx, name, value string, life time.Duration) {
-	k := fiber.Cookie{
-		Name: name + "." + c.Params("event"), Value: value, Path: "/e/" + c.Params("event"),
-		HTTPOnly: true, SameSite: "Lax", Secure: p.api.Secure,
-		MaxAge: int(life.Seconds()),
-	}
-	if value == "" {
-		k.MaxAge, k.Expires = 0, time.Unix(1, 0)
-	}
-	c.Cookie(&k)
 }
 
 func (p *pages) to(c *fiber.Ctx, path string) error {

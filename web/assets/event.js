@@ -1,38 +1,20 @@
-// Keeps the shared figures of a page true: one document, the same for everyone.
+// The event's page, true by the second: what the sale is doing, and the hall as
+// it sells.
 "use strict";
 (() => {
-  const box = document.querySelector("[data-status]");
-  if (!box) return;
-  const draw = (d) => {
-    const flat = { ...d, ...d.seats };
-    for (const el of document.querySelectorAll("[data-f]")) {
-      const v = flat[el.dataset.f];
-      if (v !== undefined && el.dataset.f !== "ahead") el.textContent = v;
-    }
-    for (const part of ["sold", "pending", "free"]) {
-      const i = box.querySelector(".bar ." + part);
-      if (i) i.style.flexGrow = d.seats[part];
-    }
-    document.dispatchEvent(new CustomEvent("status", { detail: d }));
-  };
-  let tag = "";
-  const poll = async () => {
-    if (document.hidden) return;
-    try {
-      const res = await fetch(box.dataset.status, tag ? { headers: { "If-None-Match": tag } } : {});
-      if (res.status === 200) {
-        tag = res.headers.get("ETag") || "";
-        draw(await res.json());
-      }
-    } catch { /* the next one may arrive */ }
-  };
-  // One request chain: the next is asked for when the last is through.
-  let timer = 0;
-  const loop = async () => {
-    clearTimeout(timer);
-    await poll();
-    timer = setTimeout(loop, window.nextPoll ? window.nextPoll() : 2000);
-  };
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) loop(); });
-  loop();
+  const sale = document.getElementById("sale"), live = document.getElementById("live");
+  const tones = { scheduled: "soon", open: "open", closed: "over" };
+  let state = null;
+  document.addEventListener("status", ({ detail: d }) => {
+    // What can be done here changes when a sale begins or ends.
+    if (state && state !== d.state && (state === "scheduled" || d.state === "closed")) location.reload();
+    state = d.state;
+    sale.textContent = window.say.sale(d);
+    sale.className = "badge " + (tones[d.state] || "paused");
+  });
+  // A page that is left open asks less often.
+  const began = Date.now();
+  window.nextPoll = () => (Date.now() - began < 600000 ? 2000 : 10000) * (0.9 + 0.2 * Math.random());
+  const box = live && live.querySelector("[data-map]");
+  if (box) window.hall(box).then((h) => { live.hidden = !h; }).catch(() => { /* the figures do without */ });
 })();

@@ -1,13 +1,26 @@
-// How long the seats are still held.
+// An unpaid order's page looks again by itself: often while the provider's word
+// is awaited, seldom before.
 "use strict";
 (() => {
-  const by = document.getElementById("payby"), left = document.getElementById("left");
-  if (!by || !left) return;
-  const end = new Date(by.dateTime).getTime();
-  const tick = () => {
-    const s = Math.round((end - Date.now()) / 1000);
-    left.textContent = s > 0 ? " (" + Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0") + ")" : " (over)";
+  const order = document.getElementById("order"), say = document.getElementById("say");
+  if (order.dataset.status !== "pending") return;
+  const again = document.getElementById("again");
+  let wait = again ? 1500 : 10000, timer = 0;
+  const look = async () => {
+    clearTimeout(timer);
+    if (!document.hidden) {
+      const res = await fetch(location.href).catch(() => null);
+      if (res && res.ok) {
+        const page = new DOMParser().parseFromString(await res.text(), "text/html").getElementById("order");
+        if (page && page.dataset.status !== order.dataset.status) { location.replace(location.pathname); return; }
+      }
+    }
+    wait = Math.min(10000, wait * 1.3);
+    timer = setTimeout(look, wait * (0.9 + 0.2 * Math.random()));
   };
-  tick();
-  setInterval(tick, 1000);
+  timer = setTimeout(look, wait);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+  order.addEventListener("over", () => { wait = 1000; timer = setTimeout(look, 1000); });
+  const left = order.querySelector("[data-left]").dataset.left - 60;
+  if (left > 0) setTimeout(() => { say.textContent = "One minute left to pay."; }, left * 1000);
 })();

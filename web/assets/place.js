@@ -4,52 +4,79 @@
 (() => {
   const place = document.getElementById("place");
   if (!place) return;
-  const number = Number(place.dataset.number);
   const $ = (id) => document.getElementById(id);
-  const auto = $("auto");
-  if (auto) auto.hidden = true;
-  let least = Infinity, next = 5000, spoken = 0, last = [], called = place.dataset.state !== "waiting";
+  const number = Number(place.dataset.number), bar = $("progress");
+  let least = Infinity, next = 5000, verdicts = [], called = place.dataset.view !== "waiting";
   window.nextPoll = () => next * (0.85 + 0.3 * Math.random());
 
-  const minutes = (s) => (s < 90 ? Math.max(5, Math.round(s / 5) * 5) + " s" : Math.round(s / 60) + " min");
+  // Spoken politely, and at most once in half a minute; what is newest waits.
+  let spoken = -Infinity, waiting = "", timer = 0;
+  const speak = () => { $("say").textContent = waiting; spoken = performance.now(); timer = 0; };
   const say = (text) => {
-    if (Date.now() - spoken < 30000) return;
-    spoken = Date.now();
-    $("say").textContent = text;
+    waiting = text;
+    if (!timer) timer = setTimeout(speak, Math.max(0, spoken + 30000 - performance.now()));
   };
-  const words = {
-    likely: "There should be tickets for you.",
-    possible: "There may be tickets for you, if some in carts come back.",
-    unlikely: "The queue ahead already exceeds the remaining tickets. You may stay: tickets do come back.",
-  };
+
+  const roughly = (s) => s < 90 ? Math.max(5, Math.floor(s / 5 + 0.5) * 5) + " s" : s < 5400 ? Math.floor(s / 60 + 0.5) + " min" : (s / 3600).toFixed(1) + " h";
   const verdict = (d, ahead) => {
     const demand = d.share * d.tickets * (d.inside + d.at_door + d.turn * ahead);
     if (ahead * d.tickets > d.seats.free + d.seats.pending) return "unlikely";
-    if (demand < d.seats.free) return "likely";
-    return demand < d.seats.free + d.seats.pending ? "possible" : "unlikely";
+    return demand < d.seats.free ? "likely" : demand < d.seats.free + d.seats.pending ? "possible" : "unlikely";
+  };
+  // Until the opening nobody is let in: that part of the wait is the same for all.
+  const eta = (d, ahead) => {
+    if (!d.eta_s_per_100) return null;
+    const opens = Math.max(0, (Date.parse(d.opens_at) - Date.parse(d.as_of)) / 1000);
+    return [d.eta_s_per_100.p50, d.eta_s_per_100.p90].map((s) => opens + (s - opens) * ahead / 100);
+  };
+  const wait = (d, ahead) => {
+    const span = eta(d, ahead), n = window.say.number;
+    const [from, to] = span ? span.map(roughly) : [];
+    $("eta").textContent = !span || ahead === 0 ? "" : from === to ? "About " + from : "About " + from + " to " + to;
+    place.querySelector("[data-f=ahead]").textContent = n(ahead);
+    $("people").textContent = ahead === 1 ? "person" : "people";
+    bar.value = Math.max(bar.value, bar.max - ahead);
+    verdicts = [verdicts[1], verdict(d, ahead)]; // it changes when two documents agree
+    if (verdicts[0] === verdicts[1] || !verdicts[0]) $("verdict").textContent = window.say.words[verdicts[1]] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
+    document.title = n(ahead) + " ahead – " + place.dataset.sale;
+    next = 1000 * (span ? Math.min(d.poll.max_s, Math.max(d.poll.min_s, span[0] * d.poll.share_of_eta)) : d.poll.max_s / 4);
+    say(n(ahead) + " ahead of you. " + $("eta").textContent);
+  };
+  const turn = () => {
+    called = true;
+    const here = document.activeElement;
+    $("head").textContent = "It is your turn";
+    document.title = "It is your turn – " + place.dataset.sale;
+    $("turn").hidden = false;
+    $("wait").hidden = true;
+    if (here === document.body || $("wait").contains(here)) $("head").focus();
+    say("It is your turn. You can go in now.");
   };
   document.addEventListener("status", ({ detail: d }) => {
-    if (String(d.epoch) !== place.dataset.epoch) { location.reload(); return; }
-    const ahead = Math.min(least, Math.max(0, number - d.front)); // never back
-    least = ahead;
-    place.querySelector("[data-f=ahead]").textContent = ahead;
-    const bar = $("progress");
-    if (bar) bar.value = Math.max(bar.value, bar.max - ahead);
-    const eta = d.eta_s_per_100; // null: nobody can say
-    const p50 = eta ? eta.p50 * ahead / 100 : 0, p90 = eta ? eta.p90 * ahead / 100 : 0;
-    $("eta").textContent = eta && ahead > 0 ? "About " + minutes(p50) + " to " + minutes(p90) : "";
-    last = [last[1], verdict(d, ahead)];
-    if (last[0] === last[1] || !last[0]) $("verdict").textContent = words[last[1]] + " " + ahead + " ahead of you, " + d.seats.free + " free and " + d.seats.pending + " in carts.";
-    $("sale").textContent = { open: "", scheduled: "The sale has not begun yet.", paused: "Paused by the organiser. Your place is kept.", closed_on_doubt: "Paused for a moment (" + d.reason + "). Your place is kept.", exhausted: "Everything is sold or in carts at the moment. Tickets do come back; the line goes on then.", closed: "The sale is over." }[d.state] || "";
-    next = 1000 * (eta ? Math.min(d.poll.max_s, Math.max(d.poll.min_s, p50 * d.poll.share_of_eta)) : d.poll.max_s / 4);
-    if (!called && number < d.front) {
-      called = true;
-      $("turn").hidden = false;
-      $("wait").hidden = true;
-      document.title = "It is your turn";
-      spoken = 0;
-      say("It is your turn. You can go in now.");
-      $("turn").querySelector("button").focus();
-    } else if (!called) say(ahead + " people ahead of you.");
+    if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { location.reload(); return; }
+    $("sale").textContent = d.state === "open" ? "" : window.say.sale(d);
+    $("sale").hidden = d.state === "open";
+    $("live").hidden = called;
+    if ($("check")) $("check").hidden = true;
+    least = Math.min(least, Math.max(0, number - d.front)); // never back
+    if (called) return;
+    if (number < d.front) turn(); else wait(d, least);
+  });
+
+  // At the door: who came first goes in first, and the page goes on asking.
+  const form = $("turn").querySelector("form"), button = form.querySelector("button");
+  form.addEventListener("submit", async (e) => {
+    e.preventDefault();
+    button.disabled = true;
+    for (let tries = 0; ; tries++) {
+      const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
+      if (res && res.type === "opaqueredirect") { location.assign("/e/" + place.dataset.event + "/seats"); return; }
+      $("door").textContent = "You are at the door. Who came first goes in first; this page goes in by itself.";
+      say("You are at the door.");
+      await new Promise((r) => setTimeout(r, res && res.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));
+      if (tries > 30 && document.hidden) break; // nobody looks: let others in
+    }
+    button.disabled = false;
+    $("door").textContent = "Are you still there? Press the button to go in.";
   });
 })();

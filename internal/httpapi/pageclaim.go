@@ -1,0 +1,148 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
+)
+
+// choice is what the picker's form says. Its key names the page that it stood
+// on, so that the same choice sent twice is one attempt, and another choice
+// from the same page (the back button) is another.
+type choice struct {
+	key  string
+	wish wish
+}
+
+func (ch choice) attempt() string {
+	sum := ch.wish.hash()
+	return ch.key + "/" + hex.EncodeToString(sum[:8])
+}
+
+func (ch choice) ticked() map[string]bool {
+	out := make(map[string]bool, len(ch.wish.Seats))
+	for _, g := range ch.wish.Seats {
+		out[g] = true
+	}
+	return out
+}
+
+func readChoice(c *fiber.Ctx) (ch choice) {
+	for name, value := range c.Request().PostArgs().All() {
+		tier, general := strings.CutPrefix(string(name), "quantity:")
+		n, _ := strconv.Atoi(string(value))
+		switch {
+		case string(name) == "key":
+			ch.key = string(value)
+		case string(name) == "seat":
+			ch.wish.Seats = append(ch.wish.Seats, string(value))
+		case general && n > 0:
+			ch.wish.Tier, ch.wish.Quantity = tier, n
+		}
+	}
+	if _, err := uuid.Parse(ch.key); err != nil {
+		ch.key = uuid.NewString()
+	}
+	return ch
+}
+
+// claim takes the seats that the form names.
+func (p *pages) claim(c *fiber.Ctx) error {
+	if _, _, _, err := p.admitted(c); err != nil {
+		return p.to(c, "/place")
+	}
+	ch := readChoice(c)
+	switch {
+	case len(ch.wish.Seats) == 0 && ch.wish.Tier == "":
+		return p.pick(c, ch, "Choose at least one seat first.")
+	case len(ch.wish.Seats) > 0 && ch.wish.Tier != "":
+		return p.pick(c, ch, "Choose seats from the list or a number of standing places, one of the two.")
+	}
+	if err := ch.wish.check(); err != nil {
+		return p.refused(c, ch, err)
+	}
+	ctx, cancel := context.WithTimeout(c.UserContext(), claimDeadline)
+	defer cancel()
+	r, err := p.api.claim(ctx, claimRequest{event: c.Params("event"), token: cookie(c, passCookie), key: ch.attempt(), wait: claimWait, wish: ch.wish})
+	if err != nil {
+		return p.refused(c, ch, err)
+	}
+	order, ok := r.body.(orderAnswer)
+	if !ok { // the wait ended first: the same form settles it
+		return p.pick(c, ch, "This takes longer than it should. Press the button once more.")
+	}
+	return p.toOrder(c, order.Order.ID)
+}
+
+func (p *pages) toOrder(c *fiber.Ctx, id uuid.UUID) error {
+	p.keepOrder(c, id)
+	return p.to(c, "/orders/"+id.String())
+}
+
+// refused keeps the choice and says what stands in its way.
+func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
+	var why *Problem
+	if !errors.As(err, &why) {
+		return p.sorry(c, err)
+	}
+	if order, ok := why.Extra["order"].(uuid.UUID); ok {
+		return p.toOrder(c, order)
+	}
+	c.Status(why.Status)
+	message := why.Title + "."
+	if why.Detail != "" {
+		message += " " + why.Detail
+	}
+	if taken, ok := why.Extra["taken"].([]string); ok && len(taken) > 0 {
+		ch.wish.Seats = slices.DeleteFunc(ch.wish.Seats, func(g string) bool { return slices.Contains(taken, g) })
+		message = p.gone(c, taken, len(ch.wish.Seats))
+	}
+	if left, ok := why.Extra["left"]; ok {
+		message = "There are not that many left: " + asText(left) + " free."
+	}
+	return p.pick(c, ch, message)
+}
+
+func asText(n any) string {
+	switch n := n.(type) {
+	case int:
+		return strconv.Itoa(n)
+	case int64:
+		return strconv.FormatInt(n, 10)
+	}
+	return "none"
+}
+
+// gone says which seats somebody else was faster for, as people call them.
+func (p *pages) gone(c *fiber.Ctx, taken []string, kept int) string {
+	names := slices.Clone(taken)
+	if hall, ok := p.api.Halls.Get(c.Params("event")); ok {
+		for i, g := range taken {
+			if at, ok := hall.index[g]; ok {
+				names[i] = seatName(hall.plan.Seats[at].Section, hall.plan.Seats[at].Row, hall.plan.Seats[at].Number)
+			}
+		}
+	}
+	message := "Somebody was faster. Just gone: " + strings.Join(names, "; ") + "."
+	if kept > 0 {
+		message += " Your other choice is still ticked; nothing of it is taken yet."
+	}
+	return message
+}
+
+func seatName(section, row, number string) string {
+	name := section
+	if row != "" {
+		name += ", row " + row
+	}
+	if number != "" {
+		name += ", seat " + number
+	}
+	return name
+}

@@ -1,0 +1,58 @@
+package httpapi
+
+import "waitroom/internal/inventory"
+
+type sectionGroup struct {
+	Name string
+	Free int64
+	From int64 // the lowest price that is free
+	Open bool
+	Rows []*rowGroup
+}
+
+type rowGroup struct {
+	Section, Name string
+	Free          int64
+	Price         int64 // of every seat; 0: they differ
+	Open          bool
+	Seats         []seatChoice
+}
+
+type seatChoice struct {
+	GUID, Number string
+	AmountMinor  int64
+	Accessible   bool
+	Chosen       bool
+}
+
+// sections are the numbered seats that are free or chosen, in the plan's order.
+func (h *Hall) sections(count *inventory.Count, chosen map[string]bool) (out []*sectionGroup) {
+	if count == nil {
+		return nil
+	}
+	for _, seat := range h.plan.Seats {
+		free := seat.Pos/4 < len(count.Bitmap) && count.Bitmap[seat.Pos/4]>>(seat.Pos%4*2)&3 == 0
+		if seat.Kind == "general" || !free && !chosen[seat.GUID] {
+			continue
+		}
+		if len(out) == 0 || out[len(out)-1].Name != seat.Section {
+			out = append(out, &sectionGroup{Name: seat.Section, From: seat.AmountMinor})
+		}
+		out[len(out)-1].add(seat, chosen[seat.GUID])
+	}
+	return out
+}
+
+func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
+	if len(s.Rows) == 0 || s.Rows[len(s.Rows)-1].Name != seat.Row {
+		s.Rows = append(s.Rows, &rowGroup{Section: s.Name, Name: seat.Row, Price: seat.AmountMinor})
+	}
+	row := s.Rows[len(s.Rows)-1]
+	s.Free, row.Free = s.Free+1, row.Free+1
+	s.Open, row.Open = s.Open || chosen, row.Open || chosen
+	s.From = min(s.From, seat.AmountMinor)
+	if row.Price != seat.AmountMinor {
+		row.Price = 0
+	}
+	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, seat.Kind == "accessible", chosen})
+}

@@ -1,0 +1,53 @@
+// Keeps the shared figures of a page true: one document, the same for everyone.
+"use strict";
+(() => {
+  const box = document.querySelector("[data-status]");
+  if (!box) return;
+  const words = JSON.parse(box.dataset.words), asof = document.getElementById("asof");
+  const number = new Intl.NumberFormat("en"), time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+  window.say = { words, number: (n) => number.format(n), sale: (d) => words[d.state === "closed_on_doubt" && words[d.state + d.reason] ? d.state + d.reason : d.state] || "" };
+
+  const bar = (d) => {
+    const all = d.seats.sold + d.seats.pending + d.seats.free || 1, part = (n) => (100 * n / all).toFixed(2) + "%";
+    const sold = box.querySelector("rect.sold"), pending = box.querySelector("rect.pending");
+    sold.setAttribute("width", part(d.seats.sold));
+    pending.setAttribute("x", part(d.seats.sold));
+    pending.setAttribute("width", part(d.seats.pending));
+  };
+  const draw = (d) => {
+    const flat = { ...d, ...d.seats };
+    for (const el of document.querySelectorAll("dd[data-f]")) el.textContent = number.format(flat[el.dataset.f]);
+    bar(d);
+    document.dispatchEvent(new CustomEvent("status", { detail: d }));
+  };
+
+  let tag = "", failed = 0, seen = Date.now();
+  const poll = async () => {
+    try {
+      const res = await fetch(box.dataset.status, tag ? { headers: { "If-None-Match": tag } } : {});
+      if (res.status === 200) {
+        tag = res.headers.get("ETag") || "";
+        draw(await res.json());
+      } else if (res.status !== 304) throw new Error(res.status);
+      failed = 0;
+      seen = Date.now();
+      asof.textContent = "As of " + time.format(seen);
+    } catch {
+      if (++failed > 1) asof.textContent = "No answer since " + time.format(seen) + "; we go on asking. Places are kept.";
+    }
+  };
+  // One request chain: the next is asked for when the last is through. A hidden
+  // page asks for nothing.
+  let timer = 0, asking = false;
+  const loop = async () => {
+    clearTimeout(timer);
+    if (document.hidden || asking) return;
+    asking = true;
+    await poll();
+    asking = false;
+    timer = setTimeout(loop, Math.min(60000, (window.nextPoll ? window.nextPoll() : 2000) * 2 ** Math.min(failed, 4)));
+  };
+  document.addEventListener("visibilitychange", loop);
+  addEventListener("pageshow", (e) => { if (e.persisted) loop(); });
+  addEventListener("DOMContentLoaded", loop); // the page's own script listens by then
+})();
