@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 )
 
@@ -43,6 +47,28 @@ func TestAllOrNothing(t *testing.T) {
 	o, found, err := FindOrder(t.Context(), s.pool, first.Order)
 	if err != nil || !found || len(o.Seats) != 1 || o.Seats[0].ID != s.seats[0] || o.AmountMinor != 5000 || o.Status != "pending" {
 		t.Errorf("order %+v (found %v, %v)", o, found, err)
+	}
+}
+
+// Half a claim, or half an end, is none: should Postgres ever change fewer seats
+// than it was to, everything of it is undone.
+func TestHalfAClaimIsNone(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 4, 0, "")
+	c := s.claimer(usual)
+	first := c.Claim(t.Context(), s.attempt("a", "k", s.seats[0], s.seats[1]))
+	s.exec(`CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
+	s.exec(`CREATE TRIGGER skip BEFORE UPDATE ON seats FOR EACH ROW WHEN (OLD.pos IN (1, 3)) EXECUTE FUNCTION skip()`)
+	half := c.Claim(t.Context(), s.attempt("b", "k", s.seats[2], s.seats[3]))
+	wantTally(t, []Answer{first, half}, map[string]int{"claimed": 1, "failed": 1})
+	if n := s.count(`SELECT count(*) FROM buyers WHERE account = 'b'`); n != 0 {
+		t.Errorf("%d accounts are left of half a claim, want 0", n)
+	}
+	err := pg.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := End(t.Context(), tx, []uuid.UUID{first.Order}, Cancelled)
+		return err
+	})
+	if o, _, _ := FindOrder(t.Context(), s.pool, first.Order); err == nil || o.Status != "pending" {
+		t.Errorf("half an end: %v, and the order is %s; want an error, and pending", err, o.Status)
 	}
 }
 
