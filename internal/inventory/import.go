@@ -181,6 +181,10 @@ func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
 	if err != nil {
 		return fmt.Errorf("seats: %w", err)
 	}
+	// The first claims come before any autovacuum has looked at the new hall.
+	if _, err := tx.Exec(ctx, `ANALYZE seats, price_tiers`); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
 	_, err = tx.Exec(ctx, `
 		UPDATE events SET plan_hash = $2, seatmap = $3, version = version + 1
 		WHERE id = $1`, event, hall.Hash, hall.Seatmap)

@@ -103,8 +103,11 @@ func Unknown(err error) bool {
 	if !errors.As(err, &c) || errors.Is(err, pgx.ErrTxCommitRollback) {
 		return false
 	}
+	// FATAL is the session's end and not the transaction's: it may come after
+	// the commit was kept.
 	var answered *pgconn.PgError
-	return !errors.As(err, &answered) && !pgconn.SafeToRetry(err)
+	refused := errors.As(err, &answered) && answered.SeverityUnlocalized == "ERROR"
+	return !refused && !pgconn.SafeToRetry(err)
 }
 
 // Fit refuses a database that cannot keep our promises: one that acknowledges
