@@ -24,6 +24,7 @@ type Figures struct {
 
 	Share   float64 `json:"share"`   // of those let in, who want to buy
 	Tickets float64 `json:"tickets"` // that each of these wants
+	Seen    int64   `json:"seen"`    // people that both are learnt from
 	Turn    float64 `json:"turn"`    // of those called, who come
 	Come    float64 `json:"come"`    // seconds from called to come
 	Called  int64   `json:"called"`  // places that Turn was learnt from
@@ -41,7 +42,7 @@ func Published(door Door) (Figures, bool) {
 
 // figures are what the holder knows now.
 func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
-	share, tickets := r.guess()
+	share, tickets := r.expects()
 	f := Figures{
 		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
 		Opens:      r.sale.OpensAt.UnixMilli(),
@@ -52,7 +53,7 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		LastMinute: r.minute.since(r.taken),
 		Share:      short(share), Tickets: short(tickets),
 		Turn: short(r.front.turn), Come: short(r.front.come().Seconds()),
-		Called: r.front.seen,
+		Seen: r.before.Seen + r.learnt.seen(), Called: r.front.seen,
 	}
 	if r.sale.paced() {
 		f.Rate = r.sale.Rate

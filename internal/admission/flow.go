@@ -47,15 +47,15 @@ func (f *flow) next(now time.Time, door Door, rate float64) (add, limit int64) {
 // settle counts what landed since the last step. A door that has not moved may
 // yet get the last refill, instead of the next one.
 func (f *flow) settle(now time.Time, door Door) {
-	if door.Beat == f.beat {
-		return
-	}
 	landed := now
 	if !f.reply.IsZero() && f.reply.Before(now) {
 		landed = f.reply
 	}
-	f.full = later(f.full, landed).Add(f.lent)
-	f.beat, f.lent, f.reply = door.Beat, 0, time.Time{}
+	f.reply = time.Time{}
+	if door.Beat != f.beat {
+		f.full = later(f.full, landed).Add(f.lent)
+		f.beat, f.lent = door.Beat, 0
+	}
 }
 
 func later(a, b time.Time) time.Time {

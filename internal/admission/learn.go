@@ -5,23 +5,22 @@ import "time"
 // learnWeight is how many people a first guess counts for (R6, R7).
 const learnWeight = 20
 
-// Below this stock there is too little to learn from before it is gone, so the
-// first guess is the usual sale; from it on, it is the worst case, because the
-// stock can go before the first answer comes.
-const smallStock = 100
-
+// What is expected of a sale of which nothing is known yet.
 const (
 	usualShare   = 0.4
 	usualTickets = 3.0
 )
 
-// priors are the first guesses of share and tickets.
-func (s Sale) priors(stock int64) (share, tickets float64) {
-	limit := float64(max(1, min(s.OrderLimit, s.PassQuota)))
-	share, tickets = 1, limit
-	if stock < smallStock {
-		share, tickets = usualShare, min(usualTickets, limit)
-	}
+// From this stock on it can go before the first answer comes; below it there is
+// too little of it to be that careful with.
+const largeStock = 100
+
+// doubt is how much more the share may be than was expected.
+const doubt = 1.3
+
+// expects is the first guess of share and tickets: what people are told.
+func (s Sale) expects() (share, tickets float64) {
+	share, tickets = usualShare, min(usualTickets, s.most())
 	if s.SharePrior > 0 && s.SharePrior <= 1 {
 		share = s.SharePrior
 	}
@@ -30,6 +29,23 @@ func (s Sale) priors(stock int64) (share, tickets float64) {
 	}
 	return share, tickets
 }
+
+// fears is the first guess that the stock is guarded with: for a large one of
+// which the organiser knows nothing, that everybody takes all they may (R6).
+func (s Sale) fears(stock int64) (share, tickets float64) {
+	share, tickets = s.expects()
+	share = min(1, doubt*share)
+	if stock >= largeStock && s.SharePrior == 0 {
+		share = 1
+	}
+	if stock >= largeStock && s.TicketsPrior == 0 {
+		tickets = s.most()
+	}
+	return share, tickets
+}
+
+// most is how many tickets one person may buy.
+func (s Sale) most() float64 { return float64(max(1, min(s.OrderLimit, s.PassQuota))) }
 
 // learnt is what those let in have shown so far: how many want to buy, how
 // many tickets, how soon (R6).
@@ -138,7 +154,18 @@ func (l *learnt) share(prior float64) float64 {
 	if len(l.survive) == 0 {
 		return prior
 	}
-	return l.want + l.open*(l.want+l.open*prior)
+	// Those who did neither yet: the first guess counts for as many of them as
+	// all who did neither, what was seen so far for the rest.
+	return l.want + l.open*(l.open*prior+l.want)
+}
+
+// seen is how many have shown what they want.
+func (l *learnt) seen() int64 {
+	var gone float64
+	for _, n := range l.gones {
+		gone += n
+	}
+	return l.wanted + int64(gone)
 }
 
 // tickets is k̂: what each who wants to buy asks for, found or not.

@@ -53,7 +53,7 @@ type Release struct {
 	called   int64 // the front as last decided
 	claimers time.Time
 
-	before Figures // an earlier holder's; Share 0: none that learnt anything
+	before Figures // an earlier holder's last
 
 	state  SaleState
 	reason Reason
@@ -190,10 +190,22 @@ func (r *Release) Theta() time.Duration { return min(r.learnt.mean(), time.Minut
 // landed, and lets less credit flow: time lost is lost.
 func (r *Release) Landed(at time.Time) { r.flow.reply = at }
 
-// guess is ŝ and k̂.
+// guess is ŝ and k̂, as the stock is guarded with.
 func (r *Release) guess() (share, tickets float64) {
-	s0, k0 := r.sale.priors(r.stock.Free + r.stock.Pending + r.stock.Sold)
-	if r.before.Share > 0 { // an earlier holder knew better
+	s0, k0 := r.sale.fears(r.stock.Free + r.stock.Pending + r.stock.Sold)
+	if r.before.Seen >= wellKnown {
+		s0, k0 = r.before.Share, r.before.Tickets
+	}
+	return r.learnt.share(s0), r.learnt.tickets(k0)
+}
+
+// wellKnown is how many people an earlier holder must have seen to be believed.
+const wellKnown = 200
+
+// expects is ŝ and k̂, as they are told.
+func (r *Release) expects() (share, tickets float64) {
+	s0, k0 := r.sale.expects()
+	if r.before.Seen > 0 {
 		s0, k0 = r.before.Share, r.before.Tickets
 	}
 	return r.learnt.share(s0), r.learnt.tickets(k0)

@@ -23,7 +23,7 @@ type Sale struct {
 	CallWindow time.Duration
 	LineCap    int64
 
-	// Where learning starts; 0 takes the defaults: see priors.
+	// Where learning starts; 0: the organiser does not know.
 	SharePrior   float64 // of those let in, who want to buy
 	TicketsPrior float64 // tickets each of these wants
 	// Slack lets in more people than the stock would do for, by so many

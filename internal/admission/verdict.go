@@ -52,7 +52,8 @@ func (f Figures) ETA(ahead int64, now time.Time) (p50, p90 time.Duration, known 
 
 const z90 = 1.2816 // standard deviations from the median to the ninth decile
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds is a time that may be longer than a Duration can say.
+func seconds(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
 
 // How often a page asks: a third of what it still has to wait, so that its
 // last guess is good and a long line costs little (R9).
