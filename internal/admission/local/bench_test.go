@@ -72,10 +72,10 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// BenchmarkRefill is the releaser's step alone, and among 256 callers who join
+// BenchmarkRefill is the releaser's step alone, and among callers who join
 // without a pause: p50 and p99 are what it waits.
 func BenchmarkRefill(b *testing.B) {
-	for _, joiners := range []int{0, 256} {
+	for _, joiners := range []int{0, 64, 1024} {
 		b.Run(name(joiners)+"join", func(b *testing.B) {
 			s := newStore(b)
 			d := held(b, s, 0)
@@ -131,5 +131,5 @@ func held(b *testing.B, s *Store, credit int64) admission.Door {
 }
 
 func name(callers int) string {
-	return map[int]string{0: "no", 1: "1", 64: "64", 256: "256", 1024: "1024"}[callers] + "callers"
+	return map[int]string{0: "no", 1: "1", 64: "64", 1024: "1024"}[callers] + "callers"
 }

@@ -8,9 +8,10 @@ import (
 	bolterr "go.etcd.io/bbolt/errors"
 )
 
-// batchMost bounds a transaction, and so how long a refill can wait behind
-// joins.
-const batchMost = 1024
+// batchMost bounds a transaction, and so what a refill waits: the commit in
+// flight and its own. 256 joins take some 10 ms; four times as many save a
+// sixth of that for each.
+const batchMost = 256
 
 // step is one caller's change on its way into a transaction.
 type step struct {
@@ -37,7 +38,9 @@ func (s *Store) commit() {
 	defer close(s.ended)
 	for {
 		select {
-		case first := <-s.steps:
+		case first := <-s.door:
+			s.keep(s.gather(first))
+		case first := <-s.crowd:
 			s.keep(s.gather(first))
 		case <-s.closing:
 			return
@@ -50,14 +53,27 @@ func (s *Store) commit() {
 func (s *Store) gather(first step) []step {
 	batch := []step{first}
 	for len(batch) < batchMost {
-		select {
-		case next := <-s.steps:
-			batch = append(batch, next)
-		default:
-			return batch
+		next, found := s.waiting()
+		if !found {
+			break
 		}
+		batch = append(batch, next)
 	}
 	return batch
+}
+
+func (s *Store) waiting() (step, bool) {
+	select {
+	case next := <-s.door:
+		return next, true
+	default:
+	}
+	select {
+	case next := <-s.crowd:
+		return next, true
+	default:
+		return step{}, false
+	}
 }
 
 // keep applies a batch in one transaction. All of it shares the commit's fate,
@@ -90,16 +106,16 @@ func (s *Store) keep(batch []step) {
 	}
 }
 
-// write has do applied by the committer and returns when it is on the disk. A
-// caller that leaves earlier does not know whether it was.
-func write[T any](ctx context.Context, s *Store, do func(*change) (T, error)) (T, error) {
+// write has do applied by the committer, in its lane's turn, and returns when
+// it is on the disk. A caller that leaves earlier does not know whether it was.
+func write[T any](ctx context.Context, s *Store, lane chan<- step, do func(*change) (T, error)) (T, error) {
 	var got, none T
 	st := step{ctx: ctx, done: make(chan error, 1), do: func(c *change) (err error) {
 		got, err = do(c)
 		return err
 	}}
 	select {
-	case s.steps <- st:
+	case lane <- st:
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-s.closing:

@@ -53,7 +53,7 @@ func (s *Store) move(ctx context.Context, event string, epoch int64, to func(adm
 		door  admission.Door
 		moved bool
 	}
-	a, err := write(ctx, s, func(c *change) (a answer, err error) {
+	a, err := write(ctx, s, s.door, func(c *change) (a answer, err error) {
 		b, err := line(c.Tx, event)
 		if err != nil {
 			return a, err

@@ -34,7 +34,7 @@ func line(tx *bbolt.Tx, event string) (*bbolt.Bucket, error) {
 
 // Open implements admission.Store.
 func (s *Store) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
-	return write(ctx, s, func(c *change) (admission.Door, error) {
+	return write(ctx, s, s.door, func(c *change) (admission.Door, error) {
 		b, err := c.Bucket(events).CreateBucketIfNotExists([]byte(event))
 		if err != nil {
 			return admission.Door{}, err
@@ -75,7 +75,7 @@ func (s *Store) Allot(ctx context.Context, event string, epoch, n, limit int64) 
 	if n < 1 {
 		return 0, fmt.Errorf("allot %d numbers: want at least 1", n)
 	}
-	return write(ctx, s, func(c *change) (int64, error) {
+	return write(ctx, s, s.crowd, func(c *change) (int64, error) {
 		b, err := line(c.Tx, event)
 		if err != nil {
 			return 0, err

@@ -70,7 +70,7 @@ func (s *Store) Leave(ctx context.Context, p admission.Place) (admission.Place, 
 // settle shows to what the holder has in p's epoch and keeps what to makes of
 // it.
 func (s *Store) settle(ctx context.Context, p admission.Place, to func(old admission.Place, found bool) (admission.Place, error)) (admission.Place, error) {
-	return write(ctx, s, func(c *change) (admission.Place, error) {
+	return write(ctx, s, s.crowd, func(c *change) (admission.Place, error) {
 		b, err := line(c.Tx, p.Event)
 		if err != nil {
 			return admission.Place{}, err

@@ -12,7 +12,7 @@ import (
 // PutReport implements admission.Store.
 func (s *Store) PutReport(ctx context.Context, event, replica string, body []byte) error {
 	body = bytes.Clone(body) // the caller may leave before it is kept
-	_, err := write(ctx, s, func(c *change) (struct{}, error) {
+	_, err := write(ctx, s, s.crowd, func(c *change) (struct{}, error) {
 		b, err := line(c.Tx, event)
 		if err != nil {
 			return struct{}{}, err

@@ -32,8 +32,11 @@ const lockWait = time.Second
 // Store is the line in one file. All methods may be called by any number of
 // goroutines.
 type Store struct {
-	db    *bbolt.DB
-	steps chan step // unbuffered: what waits is its callers
+	db *bbolt.DB
+
+	// Unbuffered: what waits is its callers. The door goes first, or a crowd
+	// that joins would hold up whoever lets people in.
+	door, crowd chan step
 
 	closing chan struct{}
 	ended   chan struct{}
@@ -57,7 +60,8 @@ func Open(path string) (*Store, error) {
 	}
 	s := &Store{
 		db:      db,
-		steps:   make(chan step),
+		door:    make(chan step),
+		crowd:   make(chan step),
 		closing: make(chan struct{}),
 		ended:   make(chan struct{}),
 	}

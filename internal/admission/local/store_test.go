@@ -69,29 +69,79 @@ func TestOneCommitKeepsAllThatWaited(t *testing.T) {
 		defer s.Close() //nolint:errcheck // the cleanup reports it
 		lineOf(t, s, 0)
 		before := s.commits.Load()
-		release := make(chan struct{})
-		go write(t.Context(), s, func(*change) (struct{}, error) { //nolint:errcheck // it only holds the committer up
-			<-release
-			return struct{}{}, nil
-		})
-		synctest.Wait()
-		var group sync.WaitGroup
-		for i := range 500 {
-			group.Go(func() {
-				if _, err := s.Join(t.Context(), fan(i), time.Now()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		synctest.Wait()
-		close(release)
-		group.Wait()
+		release := holdUp(t, s)
+		joined := crowdOf(t, s, batchMost)
+		release()
+		joined.Wait()
 		if n := s.commits.Load() - before; n != 1 {
-			t.Errorf("500 joins that waited together took %d commits, want 1", n)
+			t.Errorf("%d joins that waited together took %d commits, want 1", batchMost, n)
 		}
 		if s.db.NoSync || s.db.NoGrowSync {
 			t.Error("the file is not synced at each commit")
 		}
+	})
+}
+
+// holdUp stops the committer until it is released.
+func holdUp(t *testing.T, s *Store) (release func()) {
+	held := make(chan struct{})
+	go write(t.Context(), s, s.door, func(*change) (struct{}, error) { //nolint:errcheck // it changes nothing
+		<-held
+		return struct{}{}, nil
+	})
+	synctest.Wait()
+	return func() { close(held) }
+}
+
+// crowdOf has n people wait for their places.
+func crowdOf(t *testing.T, s *Store, n int) *sync.WaitGroup {
+	group := new(sync.WaitGroup)
+	for i := range n {
+		group.Go(func() {
+			if _, err := s.Join(t.Context(), fan(i), time.Now()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	synctest.Wait()
+	return group
+}
+
+// However many people wait to join, the door's next step is in the next
+// commit: here the crowd's next step but that commit's stands still.
+func TestTheDoorGoesBeforeTheCrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t)
+		defer s.Close() //nolint:errcheck // the cleanup reports it
+		lineOf(t, s, 0)
+		release := holdUp(t, s)
+		joined, over := 0, make(chan struct{})
+		var crowd sync.WaitGroup
+		for range 4 * batchMost {
+			crowd.Go(func() {
+				write(t.Context(), s, s.crowd, func(*change) (struct{}, error) { //nolint:errcheck // it is load
+					if joined++; joined == batchMost {
+						<-over
+					}
+					return struct{}{}, nil
+				})
+			})
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		let := make(chan error)
+		go func() {
+			_, _, err := s.Refill(ctx, admission.Refill{Event: "e", Epoch: 1, Add: 1, Cap: 1})
+			let <- err
+		}()
+		synctest.Wait()
+		release()
+		if err := <-let; err != nil {
+			t.Errorf("a refill behind %d joins was not in the first commit of %d: %v", 4*batchMost, batchMost, err)
+		}
+		close(over)
+		crowd.Wait()
 	})
 }
 
