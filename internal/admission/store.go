@@ -19,14 +19,18 @@ import (
 //   - It never retries a call that is not harmless when applied twice.
 //
 // ErrEpoch means that the event was reset since; ErrNoEvent that Open was
-// never called for it. Neither changed anything.
+// never called for it. Neither changed anything. The calls on one place judge
+// that place's item alone: they may not notice a reset, which Allot and Take
+// always do.
+//
+// Times come back in UTC, to the millisecond.
 type Store interface {
 	// Open makes the event's line if there is none, or starts it anew if its
 	// epoch is lower than this one. Harmless when repeated. A line with a
 	// higher epoch answers ErrEpoch.
 	Open(ctx context.Context, event string, epoch int64) (Door, error)
 
-	// Allot reserves n consecutive numbers and returns the first. ErrFull if
+	// Allot reserves n ≥ 1 consecutive numbers and returns the first. ErrFull if
 	// that would bring the tail beyond cap. After any other error the block is
 	// burned: nobody may use its numbers, a hole in the line is harmless.
 	Allot(ctx context.Context, event string, epoch, n, cap int64) (first int64, err error)
@@ -51,7 +55,9 @@ type Store interface {
 	Pass(ctx context.Context, p Place) (Place, error)
 
 	// Leave gives a waiting place up. Harmless when repeated. A passed place
-	// comes back as it is.
+	// comes back as it is. A place whose item is missing is written as left, so
+	// that its ticket cannot pass later. ErrNoPlace if the holder has another
+	// number now.
 	Leave(ctx context.Context, p Place) (Place, error)
 
 	// Door reads the door.
@@ -67,7 +73,7 @@ type Store interface {
 	// an error the credit counts as flowed in.
 	Refill(ctx context.Context, r Refill) (Door, bool, error)
 
-	// Take uses k credits: see Door.Take. False: there are not k to be had;
+	// Take uses k ≥ 1 credits: see Door.Take. False: there are not k to be had;
 	// nothing changed. After an error they count as used by nobody.
 	Take(ctx context.Context, event string, epoch, k int64) (Door, bool, error)
 
