@@ -89,6 +89,17 @@ func TestAttemptIsOnePayment(t *testing.T) {
 	}
 }
 
+// What a buyer holds is never held against that buyer: with every seat of the
+// hall in the cart and the account at its limit, payment opens and pays.
+func TestABuyersOwnHoldIsNotInTheWay(t *testing.T) {
+	h := open(t, 2)
+	order := h.Order(t, "anna", 2)
+	_, err := h.Pool.Exec(t.Context(), `UPDATE buyers SET seat_limit = held`)
+	must(t, err)
+	payment := wantOpening(t, h.pays(&counter{}, 1), order, "anna", "a", orders.Opened)
+	h.receive(t, says(orders.SaysCaptured, order, "pi_"+payment.ID.String(), 2*orderstest.PriceMinor), orders.Paid)
+}
+
 // An order with more time than the extension gives keeps it.
 func TestExtensionNeverShortens(t *testing.T) {
 	h := open(t, 1)
