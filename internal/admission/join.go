@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	joinsWaiting = 20_000 // joins that may wait for a number; more are told to come again
+	joinsWaiting = 20_000 // joins under way at once; more are told to come again
 	blockMost    = 1_000  // numbers in one block
 	blockTries   = 3      // blocks that one join may lose to an unknown outcome
 	writeTries   = 3      // of a place, after an unknown outcome
-	joinWrites   = 256    // places looked up or written at once
+	joinWrites   = 64     // places looked up or written at once
 	joinLimit    = 4 * time.Second
 	storeLimit   = time.Second // one call of the store
 )
@@ -66,7 +66,8 @@ func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
 	}
 	j, led := l.entrance.begin(ctx, holder)
 	if j == nil {
-		return Joined{}, ErrDoubt
+		l.cfg.Metrics.joins.WithLabelValues("busy").Inc()
+		return Joined{}, ErrBusy
 	}
 	select {
 	case <-ctx.Done():
@@ -80,11 +81,12 @@ func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
 }
 
 // begin starts the holder's join, or finds the one under way. It goes on when
-// its caller gives up: others may wait for it. Nil: this replica ends.
+// its caller gives up: others may wait for it. Nil: too many are under way, or
+// this replica ends.
 func (e *entrance) begin(ctx context.Context, holder string) (j *joining, led bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if j := e.joinings[holder]; j != nil || e.closed {
+	if j := e.joinings[holder]; j != nil || e.closed || len(e.joinings) >= joinsWaiting {
 		return j, false
 	}
 	j = &joining{done: make(chan struct{})}
@@ -178,7 +180,7 @@ func (e *entrance) bounded(ctx context.Context, f func(context.Context) (Place, 
 	case e.writes <- struct{}{}:
 		defer func() { <-e.writes }()
 	case <-ctx.Done():
-		return Place{}, ctx.Err()
+		return Place{}, ErrBusy
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()

@@ -101,12 +101,12 @@ func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error 
 	defer cancel()
 	c := columnsOf(batch)
 	rows, err := l.pool.Query(ctx, `
-		WITH wanted AS (
-			SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
-			  AS w (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
-		), written AS (
+		WITH written AS (
 			INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
-			SELECT * FROM wanted ORDER BY event_id, epoch, take
+			SELECT event_id, epoch, take, place, holder, quota, taken_at, expires_at
+			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
+			  AS w (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
+			ORDER BY event_id, epoch, take
 			ON CONFLICT DO NOTHING
 			RETURNING event_id, epoch, take
 		)
@@ -253,7 +253,9 @@ func (l *Ledger) log(ctx context.Context, rows []Evidence) error {
 	}
 	_, err := l.pool.Exec(ctx, `
 		INSERT INTO release_log (event_id, epoch, term, seq, kind, amount_milli, front, at)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::timestamptz[])
+		SELECT event_id, epoch, term, seq, kind, amount_milli, front, at
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::timestamptz[])
+		  AS w (event_id, epoch, term, seq, kind, amount_milli, front, at)
 		ON CONFLICT DO NOTHING`, event, epoch, term, seq, kind, milli, front, at)
 	return err
 }

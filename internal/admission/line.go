@@ -218,8 +218,11 @@ func (l *Line) sawTail(tail int64) {
 	}
 }
 
-// count recounts the stock.
+// count recounts the stock; seldom, once the sale is over.
 func (l *Line) count(ctx context.Context) {
+	if now := time.Now(); l.Sale().over(now) && now.Sub(l.Stock().At) < 10*every {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, stockFresh)
 	defer cancel()
 	asked := time.Now()

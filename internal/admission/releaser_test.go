@@ -181,7 +181,7 @@ func TestStoreFaultsClose(t *testing.T) {
 
 // Everything that must be known and is not closes the line, with its reason,
 // within its bound; healed, it is open again.
-func TestDoubtCloses(t *testing.T) {
+func TestWhatIsUnknownCloses(t *testing.T) {
 	for name, c := range map[string]struct {
 		down   func(*world, error)
 		reason admission.Reason

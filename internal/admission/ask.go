@@ -1,0 +1,116 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Answer is what somebody who asks for a pass is told.
+type Answer struct {
+	Position                 // where they stand
+	Pass       string        // when View is ViewPassed
+	Admitted   Pass          // what the pass says
+	RetryAfter time.Duration // when waiting or called: when to ask again
+}
+
+// Pass asks for the pass of a called place. The request is held until the place
+// is let in, or for as long as requests are held: then it comes again. A place
+// that passed already gets the same pass at once, and uses no credit.
+//
+// It answers ErrEpoch when the event was reset, ErrBusy at the replica's bound,
+// and ctx's error when that ends first; a pass that came of it meanwhile comes
+// back when asked again. All doubt is the answer "called, come again".
+func (l *Line) Pass(ctx context.Context, t Ticket) (Answer, error) {
+	if front := l.front(ctx, t.Number); t.Number >= front {
+		return l.notYet(t.Number, ViewWaiting), nil
+	}
+	place, err := l.place(ctx, t)
+	switch {
+	case errors.Is(err, ErrEpoch):
+		return Answer{}, err
+	case err != nil:
+		l.fault("place", err)
+		return l.notYet(t.Number, ViewCalled), nil
+	}
+	switch view := place.View(t.Number+1, time.Now()); view {
+	case ViewPassed:
+		return l.turnstile.again(ctx, place), nil
+	case ViewCalled:
+		return l.turnstile.hold(ctx, place)
+	default:
+		return Answer{Position: l.position(t.Number, view)}, nil
+	}
+}
+
+// front is how far places have been called; read anew when number would have to
+// wait by what this replica knows, for the page may know more.
+func (l *Line) front(ctx context.Context, number int64) int64 {
+	door, _ := l.door.last()
+	if number >= door.Front {
+		if fresh, err := l.door.within(ctx, 2*Tick); err == nil {
+			return fresh.Front
+		}
+	}
+	return door.Front
+}
+
+// place is what the store has of the ticket's place. The signed ticket is the
+// place: what the store lacks, it says.
+func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	place, err := l.cfg.Store.Place(ctx, l.event, l.epoch, t.Holder())
+	switch {
+	case errors.Is(err, ErrNoPlace):
+		return Place{Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Number: t.Number, State: Waiting, JoinedAt: t.IssuedAt}, nil
+	case err != nil:
+		return Place{}, err
+	case place.Number != t.Number: // the holder joined again since: this one is over
+		place.Number, place.State, place.PassUntil = t.Number, Passed, time.Time{}
+	}
+	return place, nil
+}
+
+// again hands out the pass of a place that has one.
+func (t *turnstile) again(ctx context.Context, place Place) Answer {
+	text, pass, err := t.line.admit(ctx, place)
+	if err != nil {
+		t.fault("ledger", err)
+		return t.line.notYet(place.Number, ViewCalled)
+	}
+	t.line.cfg.Metrics.passes.WithLabelValues("again").Inc()
+	return t.line.passed(place.Number, text, pass)
+}
+
+// outcome is the answer to a place that was chosen.
+func (l *Line) outcome(a *ask) Answer {
+	switch {
+	case a.pass.State == Left:
+		return Answer{Position: l.position(a.place.Number, ViewLeft)}
+	case a.text == "":
+		return l.notYet(a.place.Number, ViewCalled)
+	case !time.Now().Before(a.pass.PassUntil):
+		return Answer{Position: l.position(a.place.Number, ViewOver)}
+	}
+	return l.passed(a.place.Number, a.text, a.told)
+}
+
+func (l *Line) passed(number int64, text string, p Pass) Answer {
+	return Answer{Position: l.position(number, ViewPassed), Pass: text, Admitted: p}
+}
+
+// notYet tells somebody when to ask again. Who stands at the door comes back
+// at once, spread over what R2 leaves beside the hold.
+func (l *Line) notYet(number int64, view View) Answer {
+	p := l.position(number, view)
+	a := Answer{Position: p, RetryAfter: p.Poll}
+	if view == ViewCalled {
+		a.RetryAfter = time.Duration(float64(l.cfg.Hold) * PollJitter * rand.Float64())
+	}
+	if l.turnstile.drained() { // held nowhere here; another replica will
+		a.RetryAfter += time.Second
+	}
+	return a
+}

@@ -1,0 +1,126 @@
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+const issueLimit = 4 * time.Second // writing one pass, in the line and in the ledger
+
+func (t *turnstile) take(ctx context.Context, k int64) (Door, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	begun := time.Now()
+	door, ok, err := t.line.cfg.Store.Take(ctx, t.line.event, t.line.epoch, k)
+	if err != nil {
+		t.line.door.doubt()
+		return door, false, err
+	}
+	t.line.door.saw(door, begun)
+	return door, ok, nil
+}
+
+// assign gives the takes that the door just counted to the chosen, in order.
+// From here on each stands, whoever still waits for the answer. at is when the
+// credit was seen to be there: whatever the store's reply took, P8 holds for it.
+func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at time.Time) {
+	first := door.Taken - int64(len(chosen)) + 1
+	at = at.UTC().Truncate(time.Millisecond)
+	t.line.cfg.Metrics.takes.Add(float64(len(chosen)))
+	t.mu.Lock()
+	for i, a := range chosen {
+		t.mine = append(t.mine, first+int64(i))
+		t.letIn[a.place.Number] = at
+	}
+	if over := len(t.mine) - mostMine; over > 0 {
+		t.mine = slices.Delete(t.mine, 0, over)
+	}
+	t.mu.Unlock()
+	for i, a := range chosen {
+		take := first + int64(i)
+		t.line.cfg.Books.Evidence(Evidence{
+			Event: t.line.event, Epoch: t.line.epoch, Term: door.Term, Seq: take,
+			Kind: "take", Milli: Milli, Front: door.Front, At: at,
+		})
+		t.issuing.Go(func() { t.issue(context.WithoutCancel(ctx), a, take, at) })
+	}
+}
+
+// issue writes the pass down, in the line and then in the ledger, and only then
+// answers. A place that had a pass already keeps that one; this credit is
+// burned. So it is when nobody can say what became of it.
+func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time) {
+	t.slots <- struct{}{}
+	defer func() { <-t.slots }()
+	ctx, cancel := context.WithTimeout(ctx, issueLimit)
+	defer cancel()
+	defer t.finish(a)
+
+	sale := t.line.Sale()
+	p := a.place
+	p.State, p.Take, p.TakenAt = Passed, take, at
+	p.PassUntil = at.Add(sale.PassLife).Truncate(time.Second)
+	got, err := t.write(ctx, p)
+	switch {
+	case errors.Is(err, ErrNoPlace):
+		t.burn("left")
+		a.pass = Place{State: Left}
+		return
+	case err != nil:
+		t.fault("pass", err)
+		t.burn("unknown")
+		return
+	case got.Take != take:
+		t.burn("again")
+	default:
+		t.line.tell(func(r *Release) { r.LetIn(take, p.Number, at) })
+	}
+	if a.text, a.told, err = t.line.admit(ctx, got); err != nil {
+		t.fault("ledger", err)
+		return
+	}
+	t.line.cfg.Metrics.passes.WithLabelValues("new").Inc()
+	a.pass = got
+}
+
+// write asks again with the same take: harmless, whatever the first try did.
+func (t *turnstile) write(ctx context.Context, p Place) (got Place, err error) {
+	for range 2 {
+		once, cancel := context.WithTimeout(ctx, storeLimit)
+		got, err = t.line.cfg.Store.Pass(once, p)
+		cancel()
+		if err == nil || errors.Is(err, ErrNoPlace) || errors.Is(err, ErrEpoch) {
+			break
+		}
+	}
+	return got, err
+}
+
+func (t *turnstile) burn(why string) {
+	t.line.cfg.Metrics.burned.WithLabelValues(why).Inc()
+}
+
+// finish answers every request of the place.
+func (t *turnstile) finish(a *ask) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.asks, a.place.Number)
+	close(a.done)
+	close(a.settled)
+}
+
+// admit writes the pass into the ledger and signs it. Nobody holds a pass that
+// is not written there.
+func (l *Line) admit(ctx context.Context, p Place) (string, Pass, error) {
+	pass := Pass{
+		Event: l.event, Holder: p.Holder, Epoch: l.epoch, Place: p.Number, Take: p.Take,
+		IssuedAt: p.TakenAt.Truncate(time.Second), ExpiresAt: p.PassUntil, Quota: int(l.Sale().PassQuota),
+	}
+	if err := l.cfg.Books.LetIn(ctx, Entry{Pass: pass, TakenAt: p.TakenAt}); err != nil {
+		return "", Pass{}, err
+	}
+	text, err := l.cfg.Passes.Sign(pass)
+	return text, pass, err
+}
