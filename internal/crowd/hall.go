@@ -88,7 +88,8 @@ type want struct {
 }
 
 // choose picks n free seats side by side from a random place on, or as many as
-// there are anywhere. An empty answer: nothing is free.
+// there are: single ones anywhere, else what is left of a kind that nobody
+// picks. An empty answer: nothing is free.
 func (h *hall) choose(r *rand.Rand, bitmap string, n int) want {
 	bits, err := base64.StdEncoding.DecodeString(bitmap)
 	if err != nil {
@@ -96,6 +97,7 @@ func (h *hall) choose(r *rand.Rand, bitmap string, n int) want {
 	}
 	free := func(pos int) bool { return pos/4 < len(bits) && bits[pos/4]>>(pos%4*2)&3 == 0 }
 	var loose []string
+	var rest want
 	start := r.IntN(len(h.rows))
 	for i := range h.rows {
 		row := h.rows[(start+i)%len(h.rows)]
@@ -106,9 +108,15 @@ func (h *hall) choose(r *rand.Rand, bitmap string, n int) want {
 		if len(got) == n {
 			return want{Seats: h.names(got)}
 		}
-		if !row.general && len(loose) < n {
+		switch {
+		case row.general && len(got) > rest.Quantity:
+			rest = want{Tier: row.tier, Quantity: len(got)}
+		case !row.general && len(loose) < n:
 			loose = append(loose, h.names(row.loose(free, n-len(loose)))...)
 		}
+	}
+	if len(loose) == 0 {
+		return rest
 	}
 	return want{Seats: loose}
 }

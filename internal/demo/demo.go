@@ -126,7 +126,7 @@ func (w *watch) until(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-w.h.Failed():
-			return errors.Join(errors.New("a process ended"), err)
+			return err
 		case err := <-w.gone:
 			if err != nil {
 				return err
@@ -179,18 +179,20 @@ func (w *watch) leave(ctx context.Context) error {
 // look reads the shared document.
 func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
 	var doc struct {
-		State    string
-		Front    int64
-		Waiting  int64
-		AtDoor   int64 `json:"at_door"`
-		Inside   int64
-		Taken    int64
-		Rate     float64
-		Wave     int64
-		Share    float64
-		Tickets  float64
-		Seats    struct{ Free, Pending, Sold int64 }
-		HeldBack int64 `json:"held_back"`
+		State   string
+		Front   int64
+		Waiting int64
+		AtDoor  int64 `json:"at_door"`
+		Inside  int64
+		Taken   int64
+		Rate    float64
+		Wave    int64
+		Share   float64
+		Tickets float64
+		Seats   struct {
+			Free, Pending, Sold int64
+			HeldBack            int64 `json:"held_back"`
+		}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.h.Public+"/v1/public/events/"+w.c.Event.ID+"/status", nil)
 	if err != nil {
@@ -207,7 +209,7 @@ func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
 	s := Sample{
 		T: now.Sub(w.h.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
 		AtDoor: doc.AtDoor, Inside: doc.Inside, Rate: doc.Rate, Share: doc.Share, Tickets: doc.Tickets,
-		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold,
+		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold, HeldBack: doc.Seats.HeldBack,
 		at: now, taken: doc.Taken, claimed: w.fans.Tally.Claimed.Load(),
 	}
 	if n := len(w.samples); n > 0 {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,6 +36,7 @@ type Services struct {
 	DatabaseURL string
 	NATSURL     string
 	DynamoDB    string // endpoint; only asked for when the line is kept there
+	RedisURL    string // for limits alone; never started, "" does without
 }
 
 // House is every process of a sale, run in this program, each with ports of its
@@ -43,17 +45,25 @@ type House struct {
 	Public, Admin, Pay string // URLs
 	DatabaseURL        string
 	AdminToken         string
+	Keys               daemon.TokenKeys
 	Provider           *payprov.Provider
 	ProviderURL        string
 	OpensAt            time.Time
 
-	dir     string
-	logs    io.Writer
-	opened  []func() error // undone last first
-	living  sync.WaitGroup
-	stop    context.CancelFunc
-	failed  chan error
-	webhook string
+	dir       string
+	logs      io.Writer
+	opened    []func() error // undone last first
+	processes map[string]*running
+	failed    chan error
+	webhook   string
+}
+
+// running is one process of the house.
+type running struct {
+	Ops   string // its ops listener's URL
+	stop  context.CancelFunc
+	ended chan struct{}
+	err   error // why it ended, once it has
 }
 
 // Build is what a house is started with.
@@ -67,12 +77,18 @@ type Build struct {
 	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
 	OpensIn  time.Duration
+	// Limits on who joins from one network; see daemon.WaitroomConfig.
+	JoinsPerNetwork int
+	TrustedProxies  []string
 }
 
 // Open starts the servers, makes the event and starts every process. It returns
 // when all of them are ready.
 func Open(ctx context.Context, b Build) (_ *House, err error) {
-	h := &House{dir: b.Dir, logs: b.Logs, failed: make(chan error, 8), AdminToken: rand.Text(), webhook: "whsec_" + rand.Text()}
+	h := &House{
+		dir: b.Dir, logs: b.Logs, processes: map[string]*running{}, failed: make(chan error, 8),
+		AdminToken: rand.Text(), webhook: "whsec_" + rand.Text(),
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
@@ -94,9 +110,7 @@ func Open(ctx context.Context, b Build) (_ *House, err error) {
 	if err := h.provider(ctx, b.Disorder); err != nil {
 		return nil, err
 	}
-	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h.stop = stop
-	if err := h.processes(ctx, alive, b); err != nil {
+	if err := h.start(ctx, b); err != nil {
 		return nil, err
 	}
 	h.Provider.Notify(payprov.Endpoint{URL: h.Pay + "/v1/provider/notices", Secret: h.webhook})
@@ -167,54 +181,61 @@ func (h *House) provider(ctx context.Context, d payprov.Disorder) error {
 	h.ProviderURL = "http://" + l.Addr().String()
 	h.Provider = payprov.New(payprov.Config{SecretKey: "sk_demo", PublicURL: h.ProviderURL, Disorder: d})
 	server := &http.Server{Handler: h.Provider.Handler(), ReadHeaderTimeout: 5 * time.Second}
-	h.living.Go(func() { server.Serve(l) }) //nolint:errcheck // it ends by Close
-	h.opened = append(h.opened, server.Close, func() error { h.Provider.Close(); return nil })
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		server.Serve(l) //nolint:errcheck // it ends by Close
+	}()
+	h.opened = append(h.opened,
+		func() error { defer func() { <-served }(); return server.Close() },
+		func() error { h.Provider.Close(); return nil })
 	return nil
 }
 
-// processes starts all of them and waits until each has told where it answers.
-func (h *House) processes(ctx, alive context.Context, b Build) error {
+// start starts every process and waits until each has told where it answers.
+func (h *House) start(ctx context.Context, b Build) error {
 	passKey, err := admission.NewPassKey()
 	if err != nil {
 		return err
 	}
 	var ticketKey [32]byte
 	rand.Read(ticketKey[:]) //nolint:errcheck // it never fails
-	tokens := daemon.TokenKeys{
+	h.Keys = daemon.TokenKeys{
 		TicketKeys: "demo:" + base64.StdEncoding.EncodeToString(ticketKey[:]), PassKeys: string(passKey), PassIssuer: "waitroom",
 	}
 	pay := daemon.PayCallbackConfig{
-		TokenKeys: tokens, Addr: "127.0.0.1:0", Install: "demo", ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
+		TokenKeys: h.Keys, Addr: "127.0.0.1:0", Install: "demo", ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
 		ProviderMethod: "ideal", WebhookSecrets: []string{h.webhook}, Tolerance: 5 * time.Minute,
 		ReturnURL: "http://" + b.Addr + "/e/{event}/orders/{order}", CallLimit: 5 * time.Second, CallsInFlight: 32, NoticeConns: 4, PaymentConns: 4,
 	}
-	at, err := h.run(ctx, alive, "paycallback", func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })
+	at, err := h.run(ctx, "paycallback", func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })
 	if err != nil {
 		return err
 	}
 	h.Pay = "http://" + at["pay"]
 	claims := daemon.ClaimerConfig{NATSURL: b.NATSURL, Queue: 2048, Workers: 4, Batch: 64}
-	if _, err := h.run(ctx, alive, "claimer", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, "claimer", func(ctx context.Context, c daemon.Common) error {
 		claims.Common = c
 		return daemon.Claimer(ctx, claims)
 	}); err != nil {
 		return err
 	}
 	expirer := daemon.ExpirerConfig{NATSURL: b.NATSURL, Every: 200 * time.Millisecond, Batch: 200}
-	if _, err := h.run(ctx, alive, "expirer", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, "expirer", func(ctx context.Context, c daemon.Common) error {
 		expirer.Common = c
 		return daemon.Expirer(ctx, expirer)
 	}); err != nil {
 		return err
 	}
 	room := daemon.WaitroomConfig{
-		TokenKeys: tokens, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
+		TokenKeys: h.Keys, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
 		Line: b.Line, LineFile: filepath.Join(h.dir, "line.db"), Replica: "demo/" + uuid.NewString()[:8],
 		Config: dynamo.Config{Table: "waitroom", Endpoint: b.DynamoDB, Timeout: time.Second, Conns: 256},
 		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
 		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, HTTPConns: 100_000,
+		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
 	}
-	at, err = h.run(ctx, alive, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
+	at, err = h.run(ctx, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
 	if err != nil {
 		return err
 	}
@@ -223,7 +244,7 @@ func (h *House) processes(ctx, alive context.Context, b Build) error {
 }
 
 // run starts one process and waits for its listeners: "ops" is the last.
-func (h *House) run(ctx, alive context.Context, name string, f func(context.Context, daemon.Common) error) (map[string]string, error) {
+func (h *House) run(ctx context.Context, name string, f func(context.Context, daemon.Common) error) (map[string]string, error) {
 	at, told := map[string]string{}, make(chan struct{})
 	c := daemon.Common{
 		Ops:         process.Ops{OpsAddr: "127.0.0.1:0", DrainGrace: 0, DrainLimit: 10 * time.Second},
@@ -235,46 +256,64 @@ func (h *House) run(ctx, alive context.Context, name string, f func(context.Cont
 			}
 		},
 	}
-	ended := make(chan error, 1)
-	h.living.Go(func() {
-		err := f(alive, c)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p := &running{stop: stop, ended: make(chan struct{})}
+	h.processes[name] = p
+	go func() {
+		if err := f(life, c); err != nil {
+			p.err = fmt.Errorf("%s: %w", name, err)
 		}
-		ended <- err
-		h.failed <- err
-	})
+		if life.Err() == nil {
+			h.failed <- errors.Join(fmt.Errorf("%s ended by itself", name), p.err)
+		}
+		close(p.ended)
+	}()
 	select {
 	case <-told:
+		p.Ops = "http://" + at["ops"]
 		return at, nil
-	case err := <-ended:
-		return nil, errors.Join(fmt.Errorf("%s did not start", name), err)
+	case <-p.ended:
+		return nil, errors.Join(fmt.Errorf("%s did not start", name), p.err)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
-// ready waits until the event can be joined and its seats are counted.
+// Stop drains one process, as SIGTERM does, and says what it left undone.
+func (h *House) Stop(name string) error {
+	p := h.processes[name]
+	p.stop()
+	<-p.ended
+	return p.err
+}
+
+// Ops is where a process says what it is doing.
+func (h *House) Ops(name string) string { return h.processes[name].Ops }
+
+// ready waits until the event can be joined, its seats are counted and somebody
+// releases it.
 func (h *House) ready(ctx context.Context, event string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
+	shared := h.Public + "/v1/public/events/" + event
 	for {
-		if ok(ctx, h.Public+"/v1/public/events/"+event+"/status") && ok(ctx, h.Public+"/v1/public/events/"+event+"/availability") {
+		var doc struct{ State, Reason string }
+		if ok(ctx, shared+"/status", &doc) && doc.State != "closed_on_doubt" && ok(ctx, shared+"/availability", &struct{}{}) {
 			return nil
 		}
 		select {
 		case err := <-h.failed:
-			return errors.Join(errors.New("a process ended"), err)
+			return err
 		case <-ctx.Done():
-			return fmt.Errorf("the event is not served: %w", ctx.Err())
+			return fmt.Errorf("the event is not served: %s %s: %w", doc.State, doc.Reason, ctx.Err())
 		case <-again.C:
 		}
 	}
 }
 
-func ok(ctx context.Context, url string) bool {
+func ok(ctx context.Context, url string, into any) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return false
@@ -283,26 +322,27 @@ func ok(ctx context.Context, url string) bool {
 	if err != nil {
 		return false
 	}
-	defer res.Body.Close() //nolint:errcheck // nothing is read
-	return res.StatusCode == http.StatusOK
+	defer res.Body.Close() //nolint:errcheck // read only
+	return res.StatusCode == http.StatusOK && json.NewDecoder(res.Body).Decode(into) == nil
 }
 
 // Failed tells of a process that ended by itself.
 func (h *House) Failed() <-chan error { return h.failed }
 
-// Close drains every process, then stops the servers that were started.
+// Close drains every process, then stops the servers that were started, the
+// database last.
 func (h *House) Close() error {
-	if h.stop != nil {
-		h.stop()
+	for _, p := range h.processes {
+		p.stop()
 	}
 	var errs []error
-	for i := len(h.opened) - 1; i >= 0; i-- {
-		if i == 0 { // the database goes last, when nobody needs it
-			h.living.Wait()
-		}
-		errs = append(errs, h.opened[i]())
+	for _, p := range h.processes {
+		<-p.ended
+		errs = append(errs, p.err)
 	}
-	h.living.Wait()
+	for _, undo := range slices.Backward(h.opened) {
+		errs = append(errs, undo())
+	}
 	return errors.Join(errs...)
 }
 

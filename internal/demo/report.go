@@ -135,7 +135,6 @@ type Sample struct {
 	HeldBack int64   `json:"held_back"`
 	Share    float64 `json:"share"`
 	Tickets  float64 `json:"tickets"`
-	Expected float64 `json:"-"`
 	at       time.Time
 	taken    int64
 	claimed  int64

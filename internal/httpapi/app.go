@@ -29,6 +29,7 @@ type API struct {
 	// Money writes an amount in minor units, with its currency's decimals.
 	Money      func(minor int64, currency string) string
 	AdminToken string
+	Joins      *Limiter // of joins from one network; nil limits nobody
 	Log        *slog.Logger
 	Limits     Limits
 }
@@ -59,7 +60,7 @@ func (a *API) Public() (*fiber.App, error) {
 	app.Get("/v1/public/events/:event/availability", a.availability)
 	app.Get("/v1/public/events/:event/:file", a.seatmap)
 
-	app.Post("/v1/events/:event/places", serve(joinDeadline, a.join))
+	app.Post("/v1/events/:event/places", serveRead(joinDeadline, a.readJoin, a.join))
 	app.Get("/v1/events/:event/places/me", serveRead(readDeadline, a.readTicket, a.me))
 	app.Delete("/v1/events/:event/places/me", serveRead(joinDeadline, a.readTicket, a.leave))
 	app.Post("/v1/events/:event/places/me/pass", serveRead(doorDeadline, a.readTicket, a.pass))
@@ -80,7 +81,9 @@ func (a *API) Public() (*fiber.App, error) {
 
 // Admin is the listener of operators: never the public's.
 func (a *API) Admin() *fiber.App {
-	app := newApp(a.Log, a.Limits)
+	limits := a.Limits
+	limits.Write = exportLimit + time.Minute // bounds a whole answer, and an export is a long one
+	app := newApp(a.Log, limits)
 	app.Get("/v1/admin/events/:event/line", a.export)
 	app.Use(func(*fiber.Ctx) error { return problem("no_such_route", "") })
 	return app

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -148,7 +149,7 @@ func (h *Hall) attempt(r claimRequest, p admission.Pass) (inventory.Attempt, err
 func (a *API) unanswered(r claimRequest, asked context.Context, err error) (reply, error) {
 	switch {
 	case errors.Is(err, inventory.ErrUnknown) && asked.Err() != nil:
-		at := "/v1/events/" + r.event + "/attempts/" + r.key
+		at := "/v1/events/" + r.event + "/attempts/" + url.PathEscape(r.key)
 		return reply{status: fiber.StatusAccepted, header: [][2]string{{"Location", at}, {"Retry-After", "1"}}}, nil
 	case errors.Is(err, inventory.ErrUnknown):
 		return reply{}, problem("claim_unknown", "")

@@ -21,20 +21,17 @@ const (
 	secretMost  = 128
 )
 
-func (r *joinRequest) decode(c *fiber.Ctx) error {
-	r.event, r.secret = c.Params("event"), bearer(c)
-	if r.secret == "" {
-		return nil
-	}
-	if len(r.secret) < secretLeast || len(r.secret) > secretMost {
-		return problem("bad_request", "the secret is 22 to 128 characters of base64url, of 128 random bits at least")
+func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
+	r := joinRequest{event: c.Params("event"), secret: bearer(c)}
+	if r.secret != "" && (len(r.secret) < secretLeast || len(r.secret) > secretMost) {
+		return r, problem("bad_request", "the secret is 22 to 128 characters of base64url, of 128 random bits at least")
 	}
 	for _, b := range []byte(r.secret) {
 		if b != '-' && b != '_' && (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') {
-			return problem("bad_request", "the secret is base64url")
+			return r, problem("bad_request", "the secret is base64url")
 		}
 	}
-	return nil
+	return r, a.Joins.admit(c)
 }
 
 type placeBody struct {

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net/url"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -124,9 +125,14 @@ func (a *API) cancel(ctx context.Context, r orderRequest) (reply, error) {
 type attemptRequest struct{ event, key, holder string }
 
 func (a *API) readAttempt(c *fiber.Ctx) (r attemptRequest, err error) {
-	r.holder, err = a.holderOf(c)
-	r.event, r.key = c.Params("event"), c.Params("key")
-	return r, err
+	if r.holder, err = a.holderOf(c); err != nil {
+		return r, err
+	}
+	r.event = c.Params("event")
+	if r.key, err = url.PathUnescape(c.Params("key")); err != nil {
+		return r, problem("bad_request", "the key in the path is not percent-encoded")
+	}
+	return r, checkKey(r.key)
 }
 
 // attempt is what became of a claim whose answer was not waited for.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strconv"
 	"time"
 
@@ -25,7 +24,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Code, p.Detail) }
 
-// problems is every code there is, with its status and its title. docs/API.md
+// problems is every code there is, with its status and its title. api/openapi.yaml
 // lists them; a code is never given another meaning.
 var problems = map[string]struct {
 	status int
@@ -112,7 +111,7 @@ func (p *Problem) send(c *fiber.Ctx) error {
 		return err
 	}
 	if p.RetryAfter > 0 {
-		c.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
+		c.Set("Retry-After", strconv.Itoa(seconds(p.RetryAfter)))
 	}
 	if p.Status == 401 {
 		c.Set("WWW-Authenticate", "Bearer")

@@ -23,6 +23,7 @@ func shared(c *fiber.Ctx, body []byte, etag, cache string) error {
 	c.Response().Header.Set("Cache-Control", cache)
 	c.Response().Header.Set("ETag", etag)
 	if match := c.Request().Header.Peek("If-None-Match"); len(match) > 0 && etagMatches(string(match), etag) {
+		c.Response().Header.Del("Content-Encoding") // it has no body
 		return c.SendStatus(fiber.StatusNotModified)
 	}
 	c.Response().Header.SetContentType("application/json")
@@ -47,19 +48,28 @@ func (a *API) status(c *fiber.Ctx) error {
 	}
 	doc := line.Status()
 	c.Response().Header.Set("Vary", "Accept-Encoding")
-	accepted := c.Request().Header.Peek("Accept-Encoding")
-	body, etag := doc.Body, doc.ETag
-	if bytes.Contains(accepted, []byte("gzip")) {
-		body, etag = encoded(c, "gzip", doc.Gzip, etag)
+	if !takesGzip(c.Request().Header.Peek("Accept-Encoding")) {
+		return shared(c, doc.Body, doc.ETag, sharedCache)
 	}
-	return shared(c, body, etag, sharedCache)
+	// Compressed once, for everyone. A strong ETag names bytes, so each encoding
+	// has its own.
+	c.Response().Header.Set("Content-Encoding", "gzip")
+	return shared(c, doc.Gzip, doc.ETag[:len(doc.ETag)-1]+`-gzip"`, sharedCache)
 }
 
-// encoded answers bytes that were compressed once, for everyone. A strong ETag
-// names bytes, so each encoding has its own.
-func encoded(c *fiber.Ctx, encoding string, body []byte, etag string) ([]byte, string) {
-	c.Response().Header.Set("Content-Encoding", encoding)
-	return body, etag[:len(etag)-1] + "-" + encoding + `"`
+// takesGzip reads Accept-Encoding: gzip by name, unless with q=0.
+func takesGzip(accepted []byte) bool {
+	for rest, more := accepted, true; more; {
+		var coding []byte
+		coding, rest, more = bytes.Cut(rest, []byte(","))
+		name, weight, _ := bytes.Cut(coding, []byte(";"))
+		if !bytes.EqualFold(bytes.TrimSpace(name), []byte("gzip")) {
+			continue
+		}
+		_, q, weighed := bytes.Cut(weight, []byte("q="))
+		return !weighed || len(bytes.Trim(q, " 0.")) > 0
+	}
+	return false
 }
 
 func (a *API) availability(c *fiber.Ctx) error {
@@ -121,7 +131,7 @@ func (a *API) onSale() []eventBody {
 		sale := line.Sale()
 		now := line.Standing()
 		out = append(out, eventBody{
-			ID: sale.Event, Title: sale.Title, OpensAt: sale.OpensAt.UTC(),
+			ID: sale.Event, Title: sale.Title, Venue: sale.Venue, OpensAt: sale.OpensAt.UTC(),
 			State: now.State, Seats: countsOf(now.Stock),
 		})
 	}

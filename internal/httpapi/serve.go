@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"mime"
 	"strings"
 	"time"
 
@@ -48,6 +49,9 @@ func newApp(log *slog.Logger, l Limits) *fiber.App {
 		ReadTimeout: or(l.Read, 10*time.Second), WriteTimeout: or(l.Write, 15*time.Second), IdleTimeout: or(l.Idle, 75*time.Second),
 		ErrorHandler: failed(log),
 	})
+	// While it drains, an answer says that its connection is not to be used
+	// again: else the next request would be cut off with it.
+	app.Server().CloseOnShutdown = true
 	app.Use(func(c *fiber.Ctx) error {
 		c.SetUserContext(l.BaseCtx)
 		return c.Next()
@@ -123,7 +127,7 @@ func jsonBody(c *fiber.Ctx, into any) error {
 	if c.Get("Content-Encoding") != "" {
 		return problem("encoding_refused", "")
 	}
-	if t := c.Get("Content-Type"); t != "" && !strings.HasPrefix(t, "application/json") {
+	if kind, _, err := mime.ParseMediaType(c.Get("Content-Type")); err != nil || kind != "application/json" {
 		return problem("bad_request", "Content-Type must be application/json")
 	}
 	dec := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
@@ -165,8 +169,12 @@ func idempotencyKey(c *fiber.Ctx) (string, error) {
 	if key == "" {
 		return "", problem("key_missing", "")
 	}
-	if len(key) > 200 || strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r > 0x7e }) {
-		return "", problem("bad_request", "Idempotency-Key is 1 to 200 printable ASCII characters")
+	return key, checkKey(key)
+}
+
+func checkKey(key string) error {
+	if len(key) > 200 || strings.ContainsFunc(key, func(r rune) bool { return r < '!' || r > '~' }) {
+		return problem("bad_request", "Idempotency-Key is 1 to 200 visible ASCII characters")
 	}
-	return key, nil
+	return nil
 }
