@@ -26,6 +26,9 @@ func (l *Line) Pass(ctx context.Context, t Ticket) (Answer, error) {
 	if front := l.front(ctx, t.Number); t.Number >= front {
 		return l.notYet(t.Number, ViewWaiting), nil
 	}
+	if place, standing := l.turnstile.knows(t); standing {
+		return l.turnstile.hold(ctx, place)
+	}
 	place, err := l.place(ctx, t)
 	switch {
 	case errors.Is(err, ErrEpoch):

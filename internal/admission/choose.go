@@ -58,8 +58,8 @@ func (t *turnstile) elsewhere(door Door, now time.Time) []int64 {
 			numbers = append(numbers, n)
 		}
 	}
-	for n, until := range t.absent {
-		if now.Before(until) {
+	for n, a := range t.absent {
+		if now.Before(a.until) {
 			numbers = append(numbers, n)
 		} else {
 			delete(t.absent, n)

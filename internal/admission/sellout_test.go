@@ -111,7 +111,7 @@ func sellOutOver(t *testing.T, a, b admission.Store) {
 	first, stopFirst := w.replica(t, a)
 	second, stopSecond := w.replica(t, b)
 	both := []*admission.Line{line(t, first), line(t, second)}
-	sellOut(t, w, 400, time.Minute, func() []*admission.Line { return both })
+	sellOut(t, w, 400, 2*time.Minute, func() []*admission.Line { return both })
 	stopFirst()
 	stopSecond()
 }

@@ -29,9 +29,9 @@ type turnstile struct {
 
 	mu     sync.Mutex
 	queue  Queue
-	asks   map[int64]*ask      // by number: in the queue, or chosen
-	absent map[int64]time.Time // answered, expected again until then
-	rest   time.Time           // nobody is let in before
+	asks   map[int64]*ask     // by number: in the queue, or chosen
+	absent map[int64]absentee // answered, and expected again
+	rest   time.Time          // nobody is let in before
 
 	mine  []int64             // the takes that came here lately, ascending
 	letIn map[int64]time.Time // and the places that they were for
@@ -44,6 +44,12 @@ type turnstile struct {
 	shut    sync.Once
 	slots   chan struct{} // passes being written
 	issuing sync.WaitGroup
+}
+
+// absentee is a place that was answered a moment ago, as it was then.
+type absentee struct {
+	place Place
+	until time.Time
 }
 
 // ask is a place at the door.
@@ -59,7 +65,7 @@ type ask struct {
 
 func newTurnstile(l *Line) *turnstile {
 	return &turnstile{
-		line: l, asks: map[int64]*ask{}, absent: map[int64]time.Time{}, letIn: map[int64]time.Time{},
+		line: l, asks: map[int64]*ask{}, absent: map[int64]absentee{}, letIn: map[int64]time.Time{},
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), slots: make(chan struct{}, mostTaken),
 	}
 }
@@ -116,6 +122,18 @@ func (t *turnstile) enter(place Place) (*ask, error) {
 	return a, nil
 }
 
+// knows is the ticket's place if it stood here a moment ago, waiting. Should it
+// have been let in or left elsewhere since, the store says so at the pass.
+func (t *turnstile) knows(k Ticket) (Place, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a := t.asks[k.Number]; a != nil {
+		return a.place, a.place.Holder == k.Holder()
+	}
+	a := t.absent[k.Number]
+	return a.place, time.Now().Before(a.until) && a.place.Holder == k.Holder()
+}
+
 // letGo ends one request's hold; its place leaves the door with the last. While
 // a credit is being taken for the place, only who gave up is let go: the others
 // wait for the channel that comes back, and see.
@@ -138,7 +156,7 @@ func (t *turnstile) drop(a *ask, back bool) {
 	t.queue.Drop(a.place.Number)
 	delete(t.asks, a.place.Number)
 	if back {
-		t.absent[a.place.Number] = time.Now().Add(comeBack)
+		t.absent[a.place.Number] = absentee{a.place, time.Now().Add(comeBack)}
 	}
 }
 
@@ -162,8 +180,8 @@ func (t *turnstile) atDoor(now time.Time) []int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	numbers := t.queue.Lowest(t.queue.Len())
-	for n, until := range t.absent {
-		if now.After(until) {
+	for n, a := range t.absent {
+		if now.After(a.until) {
 			delete(t.absent, n)
 		} else {
 			numbers = append(numbers, n)
