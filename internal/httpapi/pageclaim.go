@@ -10,6 +10,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
+
+	"waitroom/internal/inventory"
 )
 
 // choice is what the picker's form says. Its key names the page that it stood
@@ -95,9 +97,9 @@ func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
 		return p.toOrder(c, order)
 	}
 	c.Status(why.Status)
-	message := why.Title + "."
-	if why.Detail != "" {
-		message += " " + why.Detail
+	message := strings.TrimSpace(why.Title + ". " + why.Detail)
+	if limit, ok := why.Extra["limit"].(inventory.Limit); ok {
+		message = limitText(limit, p.quota(c))
 	}
 	if taken, ok := why.Extra["taken"].([]string); ok && len(taken) > 0 {
 		ch.wish.Seats = slices.DeleteFunc(ch.wish.Seats, func(g string) bool { return slices.Contains(taken, g) })
@@ -107,6 +109,15 @@ func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
 		message = "There are not that many left: " + asText(left) + " free."
 	}
 	return p.pick(c, ch, message)
+}
+
+// quota is how many seats the browser's pass is good for.
+func (p *pages) quota(c *fiber.Ctx) int {
+	_, _, pass, err := p.admitted(c)
+	if err != nil {
+		return 0
+	}
+	return pass.Quota
 }
 
 func asText(n any) string {

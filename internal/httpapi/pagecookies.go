@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	passCookie   = "pass"
 	ordersCookie = "orders" // ids, the newest first: so that the place leads to them
 	cameCookie   = "came"   // where the front was at the join: where progress begins
+	leftCookie   = "left"   // the number of the place that was given up
 )
 
 // cookieLife is as long as somebody may want to see what they bought.
@@ -71,6 +73,12 @@ func (p *pages) keepCame(c *fiber.Ctx, number, front int64) {
 func came(c *fiber.Ctx) (number, front int64, ok bool) {
 	n, _ := fmt.Sscanf(cookie(c, cameCookie), "%d.%d", &number, &front)
 	return number, front, n == 2
+}
+
+// gaveUp: a place that is not called yet is read from memory alone, which does
+// not know who left; this browser does.
+func gaveUp(c *fiber.Ctx, number int64) bool {
+	return cookie(c, leftCookie) == strconv.FormatInt(number, 10)
 }
 
 // progress is how far the line has come towards a place since it was got.

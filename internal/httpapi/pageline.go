@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -90,6 +91,9 @@ func (p *pages) event(c *fiber.Ctx) error {
 }
 
 func (p *pages) join(c *fiber.Ctx) error {
+	if err := p.api.Joins.admit(c); err != nil {
+		return p.sorry(c, err)
+	}
 	secret := cookie(c, secretCookie)
 	if secret == "" {
 		secret = admission.NewSecret()
@@ -121,7 +125,9 @@ type placePage struct {
 	Live                            bool           // worth watching
 	Leave, Stock                    bool
 	Number, Epoch, Ahead            int64
-	Start, Gone                     int64 // the progress bar
+	Start, Gone                     int64     // the progress bar
+	OpensAt                         time.Time // zero: it has begun
+	Until                           time.Time // of the pass in this browser; zero: it has none
 	EtaText, VerdictText, StateText string
 	Seats                           countsView
 	Orders                          []uuid.UUID
@@ -141,7 +147,10 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if err != nil {
 		return p.sorry(c, p.api.lineRefused("place", err))
 	}
-	closed := at.State == admission.Closed
+	if gaveUp(c, at.Number) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
+		at.View = admission.ViewLeft
+	}
+	sale, closed := r.line.Sale(), at.State == admission.Closed
 	page := placePage{
 		placeWords: wordsOf(at.View, closed), View: at.View,
 		Number: at.Number, Epoch: r.line.Epoch(), Ahead: at.Ahead,
@@ -149,13 +158,25 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	}
 	page.frame = p.frame(c, page.Head)
 	page.Message = message
+	switch {
+	case message != "" && at.View == admission.ViewPassed:
+		page.Lead = ""
+	case len(page.Orders) > 0 && at.View == admission.ViewPassed:
+		page.Lead = "You can choose more seats while your pass is good, as far as this sale’s limit goes."
+	}
+	if at.State == admission.Scheduled && at.View == admission.ViewWaiting {
+		page.OpensAt = sale.OpensAt
+	}
+	if _, _, pass, err := p.admitted(c); err == nil && at.View == admission.ViewPassed {
+		page.Until = pass.ExpiresAt
+	}
 	page.Live = !closed && page.Join == "" || at.View == admission.ViewPassed
 	page.Leave = !closed && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled)
 	page.Start, page.Gone = progress(c, at)
 	if at.View == admission.ViewWaiting && !closed {
 		page.Title = web.Num(at.Ahead) + " ahead – " + page.Sale
 	}
-	if at.State != admission.Open && !closed {
+	if at.State != admission.Open && at.State != admission.Scheduled && !closed {
 		page.StateText = stateText(at.State, at.Reason)
 	}
 	if c.Query("refresh") != "" && page.Live {
@@ -186,6 +207,7 @@ func (p *pages) leave(c *fiber.Ctx) error {
 	if _, err := p.api.leave(ctx, r); err != nil {
 		return p.sorry(c, err)
 	}
+	p.keep(c, leftCookie, strconv.FormatInt(r.ticket.Number, 10), cookieLife)
 	return p.to(c, "/place")
 }
 

@@ -5,7 +5,7 @@ import "waitroom/internal/inventory"
 type sectionGroup struct {
 	Name string
 	Free int64
-	From int64 // the lowest price that is free
+	From int64 // the lowest price that is free, but for wheelchair places
 	Open bool
 	Rows []*rowGroup
 }
@@ -13,7 +13,7 @@ type sectionGroup struct {
 type rowGroup struct {
 	Section, Name string
 	Free          int64
-	Price         int64 // of every seat; 0: they differ
+	Price         int64 // of its seats, unless they say another
 	Open          bool
 	Seats         []seatChoice
 }
@@ -21,6 +21,7 @@ type rowGroup struct {
 type seatChoice struct {
 	GUID, Number string
 	AmountMinor  int64
+	OwnPrice     bool // unlike its row's
 	Accessible   bool
 	Chosen       bool
 }
@@ -36,7 +37,7 @@ func (h *Hall) sections(count *inventory.Count, chosen map[string]bool) (out []*
 			continue
 		}
 		if len(out) == 0 || out[len(out)-1].Name != seat.Section {
-			out = append(out, &sectionGroup{Name: seat.Section, From: seat.AmountMinor})
+			out = append(out, &sectionGroup{Name: seat.Section})
 		}
 		out[len(out)-1].add(seat, chosen[seat.GUID])
 	}
@@ -50,9 +51,9 @@ func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
 	row := s.Rows[len(s.Rows)-1]
 	s.Free, row.Free = s.Free+1, row.Free+1
 	s.Open, row.Open = s.Open || chosen, row.Open || chosen
-	s.From = min(s.From, seat.AmountMinor)
-	if row.Price != seat.AmountMinor {
-		row.Price = 0
+	accessible := seat.Kind == "accessible"
+	if s.From == 0 || s.From > seat.AmountMinor && !accessible {
+		s.From = seat.AmountMinor
 	}
-	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, seat.Kind == "accessible", chosen})
+	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, row.Price != seat.AmountMinor, accessible, chosen})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"html/template"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -125,13 +126,10 @@ func (p *pages) sorry(c *fiber.Ctx, err error) error {
 	}
 	c.Status(refused.Status)
 	if refused.RetryAfter > 0 {
-		c.Set("Retry-After", "2")
+		c.Set("Retry-After", strconv.Itoa(seconds(refused.RetryAfter)))
 	}
 	page := p.frame(c, refused.Title)
-	page.Message = refused.Detail
-	if page.Message == "" {
-		page.Message = "Please try again in a moment."
-	}
+	page.Message = helpText(refused)
 	return p.show(c, "problem.html", page, personal)
 }
 

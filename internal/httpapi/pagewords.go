@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/inventory"
 	"waitroom/web"
 )
 
@@ -63,6 +64,32 @@ func verdictWords(v admission.Verdict) string {
 	return "The queue ahead already exceeds the remaining tickets. You may stay: tickets do come back."
 }
 
+// helpText is what somebody can do who was refused.
+func helpText(p *Problem) string {
+	switch {
+	case p.Detail != "":
+		return p.Detail
+	case p.Code == "no_such_order":
+		return "An order opens in the browser that it was made in."
+	case p.Code == "foreign_origin":
+		return "Please start again from the event’s page."
+	case p.RetryAfter > 0 || p.Status >= 500:
+		return "Please try again in a moment."
+	}
+	return ""
+}
+
+// limitText says which limit a claim would pass.
+func limitText(limit inventory.Limit, quota int) string {
+	switch limit {
+	case inventory.OrderLimit:
+		return "That is more than one order may have."
+	case inventory.AccountLimit:
+		return "That is more than one person may have, with what you have already."
+	}
+	return fmt.Sprintf("That is more than your pass allows: %d in all.", quota)
+}
+
 // words are for the scripts that keep a page true: by state, by reason of a
 // doubt, and by verdict.
 func words() (string, error) {
@@ -80,11 +107,11 @@ func words() (string, error) {
 	return string(text), err
 }
 
-// placeWords are the heading of a place, what is to be said of it, and the
+// placeWords are the heading of a place, what else is to be said of it, and the
 // label of its way back into the line, "" for none.
 type placeWords struct {
 	Head string
-	Lead []string
+	Lead string
 	Join string
 }
 
@@ -94,19 +121,19 @@ func wordsOf(view admission.View, closed bool) placeWords {
 	w := placeWords{Head: "You are in the line"}
 	switch {
 	case view == admission.ViewPassed:
-		return placeWords{Head: "You are in", Lead: []string{"Choose your seats: they are yours once you have taken them and paid."}}
+		return placeWords{Head: "You are in", Lead: "Choose your seats: they are yours once you have taken them and paid."}
 	case closed && view != admission.ViewLeft:
-		return placeWords{Head: "The sale is over", Lead: []string{"Nobody is let in any more. What is in carts may still be paid."}}
+		return placeWords{Head: "The sale is over", Lead: "Nobody is let in any more. What is in carts may still be paid."}
 	case view == admission.ViewCalled:
-		return placeWords{Head: "It is your turn", Lead: []string{"Go in now: others are waiting behind you."}}
+		return placeWords{Head: "It is your turn"}
 	case view == admission.ViewOver:
-		w = placeWords{"Your time to choose is over", []string{"You can wait once more, from the end of the line."}, again}
+		w = placeWords{"Your time to choose is over", "You can wait once more, from the end of the line.", again}
 	case view == admission.ViewLeft:
-		w = placeWords{"You gave your place up", []string{"Whoever is behind you has moved up; thank you. If you change your mind, you start from the end of the line."}, again}
+		w = placeWords{"You gave your place up", "Whoever is behind you has moved up; thank you. If you change your mind, you start from the end of the line.", again}
 	}
 	if closed {
 		w.Join = ""
-		w.Lead = []string{"The sale is over."}
+		w.Lead = "The sale is over."
 	}
 	return w
 }
@@ -116,15 +143,14 @@ func wordsOf(view admission.View, closed bool) placeWords {
 func noPlace(closed, had bool) placeWords {
 	switch {
 	case closed:
-		return placeWords{Head: "The sale is over", Lead: []string{"Nobody is let in any more."}}
+		return placeWords{Head: "The sale is over", Lead: "Nobody is let in any more."}
 	case had:
-		return placeWords{"The line was started anew", []string{"The organiser began this line again from its start. Please join once more."}, again}
+		return placeWords{"The line was started anew", "The organiser began this line again from its start. Please join once more.", again}
 	}
 	return placeWords{
-		"You are not in this line", []string{
-			"Join it, and your place is kept in this browser.",
-			"Have you just joined? Then this browser does not keep cookies, and the line cannot know you again.",
-		}, "Join the line",
+		"You are not in this line",
+		"Join it, and your place is kept in this browser. If you have just joined, then this browser does not keep cookies, and the line cannot know you again.",
+		"Join the line",
 	}
 }
 

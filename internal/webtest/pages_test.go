@@ -8,6 +8,7 @@ import (
 func TestPages(t *testing.T) {
 	w := open(t)
 	t.Run("a purchase by hand", w.byHand)
+	t.Run("gallery", w.gallery)
 }
 
 func (w *world) byHand(t *testing.T) {

@@ -24,6 +24,8 @@ type tab struct {
 	w   *world
 	ctx context.Context
 
+	noScript bool
+
 	mu     sync.Mutex
 	faults []string // what the browser complained of
 	hosts  []string // who was asked for anything
@@ -56,6 +58,7 @@ func (b *tab) second() *tab {
 
 func (b *tab) withoutScript() *tab {
 	b.t.Helper()
+	b.noScript = true
 	call(b, "script off", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	return b
 }

@@ -26,6 +26,14 @@ window.hall = async (box, picks) => {
   const at = (s) => [(s.x - left) * k, (s.y - top) * k];
 
   const colour = (name) => getComputedStyle(box).getPropertyValue(name);
+  // on is what can be read on a colour.
+  const on = (paint) => {
+    if (!paint) return colour("--ink");
+    const g = canvas.getContext("2d");
+    g.fillStyle = paint; // it reads back as #rrggbb
+    const [r, gr, b] = [1, 3, 5].map((i) => parseInt(g.fillStyle.slice(i, i + 2), 16));
+    return 0.3 * r + 0.6 * gr + 0.1 * b > 140 ? "#000" : "#fff";
+  };
   const areas = (g) => {
     for (const a of map.areas || []) {
       g.save();
@@ -41,7 +49,7 @@ window.hall = async (box, picks) => {
       if (a.text) {
         g.font = Math.max(11, (a.text.size || 16 * map.scale) * k) + "px system-ui";
         g.textAlign = "center"; g.textBaseline = "middle";
-        g.fillStyle = a.text.color || colour("--ink");
+        g.fillStyle = a.text.color || on(a.color);
         g.fillText(a.text.text, a.text.at[0] * k, a.text.at[1] * k);
       }
       g.restore();
@@ -71,7 +79,9 @@ window.hall = async (box, picks) => {
     g.strokeStyle = colour("--on-go"); g.stroke(ticks);
   };
   const fit = () => {
-    const css = scroll.clientWidth * zoom, dots = Math.min(devicePixelRatio || 1, 4000 / css);
+    const whole = Math.min(scroll.clientWidth, 44 * wide / step); // a small hall's seats need not be plates
+    const css = whole * zoom, dots = Math.min(devicePixelRatio || 1, 4000 / css);
+    scroll.style.height = Math.ceil(whole * high / wide) + 2 + "px"; // the whole hall; larger, it scrolls within
     canvas.width = css * dots;
     canvas.height = css * high / wide * dots;
     canvas.style.width = css + "px";

@@ -48,16 +48,15 @@
     $("head").textContent = "It is your turn";
     document.title = "It is your turn – " + place.dataset.sale;
     $("turn").hidden = false;
-    $("wait").hidden = true;
+    for (const id of ["wait", "live", "check"]) $(id).hidden = true;
     if (here === document.body || $("wait").contains(here)) $("head").focus();
     say("It is your turn. You can go in now.");
   };
   document.addEventListener("status", ({ detail: d }) => {
     if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { location.reload(); return; }
-    $("sale").textContent = d.state === "open" ? "" : window.say.sale(d);
-    $("sale").hidden = d.state === "open";
-    $("live").hidden = called;
-    if ($("check")) $("check").hidden = true;
+    $("sale").textContent = d.state === "open" || d.state === "scheduled" ? "" : window.say.sale(d);
+    $("sale").hidden = !$("sale").textContent;
+    if ($("opens")) $("opens").hidden = d.state !== "scheduled";
     least = Math.min(least, Math.max(0, number - d.front)); // never back
     if (called) return;
     if (number < d.front) turn(); else wait(d, least);
