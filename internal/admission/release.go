@@ -95,7 +95,6 @@ func (r *Release) Set(sale Sale) {
 	if sale.Epoch != r.sale.Epoch {
 		*r = *NewRelease(sale, Door{Event: sale.Event, Epoch: sale.Epoch}, r.now)
 	}
-	sale.ReadAt = r.past(sale.ReadAt)
 	r.sale = sale
 }
 
@@ -164,21 +163,13 @@ func (r *Release) Gone(take int64, at time.Time) {
 }
 
 // past keeps a fast clock elsewhere from telling of the future.
-func (r *Release) past(at time.Time) time.Time {
-	if at.After(r.now) {
-		return r.now
-	}
-	return at
-}
+func (r *Release) past(at time.Time) time.Time { return earlier(at, r.now) }
 
 // Restock takes a recount. An older one than the last changes nothing.
-func (r *Release) Restock(stock Stock) {
-	stock.At = r.past(stock.At)
-	r.stock.restock(stock)
-}
+func (r *Release) Restock(stock Stock) { r.stock.restock(stock) }
 
 // Claimers: at this time a claimer reported that it can take claims.
-func (r *Release) Claimers(at time.Time) { r.claimers = later(r.claimers, r.past(at)) }
+func (r *Release) Claimers(at time.Time) { r.claimers = later(r.claimers, at) }
 
 // Theta is how far ahead the recount looks for pending orders that may end:
 // about the time from a pass to its claim, so that whoever is let in now finds
@@ -252,6 +243,8 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 // a replica has told us or not.
 func (r *Release) look(now time.Time, door Door) {
 	r.now = now
+	// Nothing is known of the future, or it would never get old.
+	r.stock.At, r.claimers, r.sale.ReadAt = earlier(r.stock.At, now), earlier(r.claimers, now), earlier(r.sale.ReadAt, now)
 	for r.taken < door.Taken {
 		r.taken++
 		r.find(r.taken, now)

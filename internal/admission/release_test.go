@@ -117,6 +117,32 @@ func TestKnowledgeGetsOld(t *testing.T) {
 	}
 }
 
+// What is told of the future gets old like what is told of now.
+func TestTheFutureGetsOld(t *testing.T) {
+	b := newBench()
+	b.r.Restock(Stock{Free: 5, At: b.now.Add(time.Hour)})
+	b.r.Claimers(b.now.Add(time.Hour))
+	b.sale.ReadAt = b.now.Add(time.Hour)
+	b.r.Set(b.sale)
+	if d := b.step(0); d.Figures.State != Open {
+		t.Errorf("%s, %q", d.Figures.State, d.Figures.Reason)
+	}
+	if d := b.step(3100 * time.Millisecond); d.Figures.Reason != NoStock {
+		t.Errorf("%s, %q after 3.1 s without a recount", d.Figures.State, d.Figures.Reason)
+	}
+	b.r.Restock(Stock{Free: 5, At: b.now})
+	if d := b.step(0); d.Figures.Reason != NoClaimers {
+		t.Errorf("%s, %q after 3.1 s without claimers", d.Figures.State, d.Figures.Reason)
+	}
+	b.r.Claimers(b.now)
+	b.step(7 * time.Second)
+	b.r.Restock(Stock{Free: 5, At: b.now})
+	b.r.Claimers(b.now)
+	if d := b.step(0); d.Figures.Reason != NoSettings {
+		t.Errorf("%s, %q after 10.1 s without settings", d.Figures.State, d.Figures.Reason)
+	}
+}
+
 func TestExhaustedAndOpenAgain(t *testing.T) {
 	b := newBench()
 	stock := func(free, pending, due int64) { b.r.Restock(Stock{Free: free, Pending: pending, Due: due, At: b.now}) }
