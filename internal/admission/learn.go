@@ -189,3 +189,24 @@ func (l *learnt) weight(age time.Duration, share float64) float64 {
 	seen := float64(l.left+learnWeight/2) / float64(l.left+l.ranOut+learnWeight)
 	return yet / (share*yet + (1-share)*(1-seen*(1-yet)))
 }
+
+// guess is ŝ and k̂, as the stock is guarded with.
+func (r *Release) guess() (share, tickets float64) {
+	s0, k0 := r.sale.fears(r.stock.Free + r.stock.Pending + r.stock.Sold)
+	if r.before.Seen >= wellKnown {
+		s0, k0 = r.before.Share, r.before.Tickets
+	}
+	return r.learnt.share(s0), r.learnt.tickets(k0)
+}
+
+// wellKnown is how many people an earlier holder must have seen to be believed.
+const wellKnown = 200
+
+// expects is ŝ and k̂, as they are told.
+func (r *Release) expects() (share, tickets float64) {
+	s0, k0 := r.sale.expects()
+	if r.before.Seen > 0 {
+		s0, k0 = r.before.Share, r.before.Tickets
+	}
+	return r.learnt.share(s0), r.learnt.tickets(k0)
+}

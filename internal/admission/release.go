@@ -65,8 +65,9 @@ type Release struct {
 
 // NewRelease starts a holder's memory, right after Acquire returned door.
 // Learnt figures go on from door.Doc. Of people let in before, it knows only
-// those that it is told of: tell it every pass that has not run out (LetIn,
-// then Claimed, Gone) before the first Step, or it lets others in instead.
+// those that it is told of: before the first Step, tell it every pass that has
+// not run out (LetIn), what these bought (Claimed), and when they last showed
+// life (Alive), or it lets others in instead.
 func NewRelease(sale Sale, door Door, now time.Time) *Release {
 	r := &Release{
 		sale: sale, now: now,
@@ -96,110 +97,6 @@ func (r *Release) Set(sale Sale) {
 		*r = *NewRelease(sale, Door{Event: sale.Event, Epoch: sale.Epoch}, r.now)
 	}
 	r.sale = sale
-}
-
-// Came: a called place asked for its pass.
-func (r *Release) Came(number int64, at time.Time) { r.front.comes(number, r.past(at)) }
-
-// GaveUp: the holder of a place left before getting its pass.
-func (r *Release) GaveUp(number int64, _ time.Time) { r.front.leaves(number, r.called) }
-
-// LetIn: the take was used for this place's pass, at this time.
-func (r *Release) LetIn(take, number int64, at time.Time) {
-	at = r.past(at)
-	r.front.comes(number, at)
-	if p := r.find(take, at); p != nil && !p.told {
-		p.told, p.at = true, at
-		if p.end == unused {
-			r.revive(p)
-		}
-	}
-}
-
-// Alive: the pass's page gave a sign of life.
-func (r *Release) Alive(take int64, at time.Time) {
-	at = r.past(at)
-	p := r.find(take, at)
-	if p == nil || !at.After(p.alive) {
-		return
-	}
-	p.told, p.alive = true, at
-	if p.end == silent || p.end == unused {
-		r.revive(p)
-	}
-}
-
-// Claimed: the pass bought so many tickets (they may not be paid yet).
-func (r *Release) Claimed(take, tickets int64, at time.Time) {
-	at = r.past(at)
-	p := r.find(take, at)
-	if p == nil || p.end == bought {
-		return
-	}
-	p.told = true
-	r.learnt.asks(p, tickets, at)
-	r.revive(p)
-	r.finish(p, bought, at)
-	r.stock.claimed(tickets, at)
-}
-
-// FoundNothing: the pass asked for so many tickets and got none of them.
-// Whoever then takes fewer has Claimed besides; it counts as one who wanted.
-func (r *Release) FoundNothing(take, tickets int64, at time.Time) {
-	at = r.past(at)
-	if p := r.find(take, at); p != nil {
-		p.told = true
-		r.learnt.asks(p, tickets, at)
-	}
-}
-
-// Gone: the pass was given back; it buys nothing more.
-func (r *Release) Gone(take int64, at time.Time) {
-	at = r.past(at)
-	if p := r.find(take, at); p != nil {
-		p.told = true
-		r.finish(p, gaveBack, at)
-	}
-}
-
-// past keeps a fast clock elsewhere from telling of the future.
-func (r *Release) past(at time.Time) time.Time { return earlier(at, r.now) }
-
-// Restock takes a recount. An older one than the last changes nothing.
-func (r *Release) Restock(stock Stock) { r.stock.restock(stock) }
-
-// Claimers: at this time a claimer reported that it can take claims.
-func (r *Release) Claimers(at time.Time) { r.claimers = later(r.claimers, at) }
-
-// Theta is how far ahead the recount looks for pending orders that may end:
-// about the time from a pass to its claim, so that whoever is let in now finds
-// what comes back (R7).
-func (r *Release) Theta() time.Duration { return min(r.learnt.mean(), time.Minute) }
-
-// Landed: the reply to the last Step's refill came (or a read of the door that
-// shows it) at this time. Not told, the next Step assumes that it only just
-// landed, and lets less credit flow: time lost is lost.
-func (r *Release) Landed(at time.Time) { r.flow.reply = at }
-
-// guess is ŝ and k̂, as the stock is guarded with.
-func (r *Release) guess() (share, tickets float64) {
-	s0, k0 := r.sale.fears(r.stock.Free + r.stock.Pending + r.stock.Sold)
-	if r.before.Seen >= wellKnown {
-		s0, k0 = r.before.Share, r.before.Tickets
-	}
-	return r.learnt.share(s0), r.learnt.tickets(k0)
-}
-
-// wellKnown is how many people an earlier holder must have seen to be believed.
-const wellKnown = 200
-
-// expects is ŝ and k̂, as they are told.
-func (r *Release) expects() (share, tickets float64) {
-	s0, k0 := r.sale.expects()
-	if r.before.Seen > 0 {
-		s0, k0 = r.before.Share, r.before.Tickets
-	}
-	return r.learnt.share(s0), r.learnt.tickets(k0)
 }
 
 // Decision is one step: what to do with the door, and what to tell.

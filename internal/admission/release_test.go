@@ -411,6 +411,7 @@ func TestFront(t *testing.T) {
 	if turn := b.r.front.turn; math.Abs(turn-0.7) > 0.02 {
 		t.Errorf("turn %.3f, want 0.7 after 431 of 616 came", turn)
 	}
+	learnt := b.r.front.turn
 	before := b.r.called
 	b.fresh(Tick)
 	step := b.r.called - before
@@ -421,6 +422,9 @@ func TestFront(t *testing.T) {
 	before = b.r.called
 	if b.fresh(time.Minute); b.r.called != before {
 		t.Error("places are called although nothing can ever come back")
+	}
+	if b.fresh(10 * time.Minute); b.r.front.turn != learnt {
+		t.Errorf("turn %.3f ten minutes after the last call, want the last value %.3f", b.r.front.turn, learnt)
 	}
 }
 
