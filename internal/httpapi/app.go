@@ -75,7 +75,6 @@ func (a *API) Public() (*fiber.App, error) {
 	app.Get("/v1/verify", serveRead(readDeadline, a.readAnyPass, a.verify))
 	app.Get("/.well-known/jwks.json", a.jwks)
 	pages.route(app)
-	app.Use(func(*fiber.Ctx) error { return problem("no_such_route", "") })
 	return app, nil
 }
 
@@ -85,7 +84,6 @@ func (a *API) Admin() *fiber.App {
 	limits.Write = exportLimit + time.Minute // bounds a whole answer, and an export is a long one
 	app := newApp(a.Log, limits)
 	app.Get("/v1/admin/events/:event/line", a.export)
-	app.Use(func(*fiber.Ctx) error { return problem("no_such_route", "") })
 	return app
 }
 
