@@ -411,7 +411,6 @@ func TestFront(t *testing.T) {
 	if turn := b.r.front.turn; math.Abs(turn-0.7) > 0.02 {
 		t.Errorf("turn %.3f, want 0.7 after 431 of 616 came", turn)
 	}
-	learnt := b.r.front.turn
 	before := b.r.called
 	b.fresh(Tick)
 	step := b.r.called - before
@@ -423,6 +422,7 @@ func TestFront(t *testing.T) {
 	if b.fresh(time.Minute); b.r.called != before {
 		t.Error("places are called although nothing can ever come back")
 	}
+	learnt := b.r.front.turn
 	if b.fresh(10 * time.Minute); b.r.front.turn != learnt {
 		t.Errorf("turn %.3f ten minutes after the last call, want the last value %.3f", b.r.front.turn, learnt)
 	}
