@@ -428,6 +428,46 @@ func TestFront(t *testing.T) {
 	}
 }
 
+// How many are wanted at the door: what the rate uses, what the stock does for,
+// and a few while only returns are hoped for.
+func TestDoorTarget(t *testing.T) {
+	f := front{turn: 0.5}
+	for budget, want := range map[int64]float64{0: 8, 10: 23, 200: 308, 5000: 308} { // c is 5 s
+		if got := f.target(50, budget); got != want {
+			t.Errorf("budget %d: %v wanted at the door, want %v", budget, got, want)
+		}
+	}
+	b := newBench()
+	b.r.Restock(Stock{Pending: 10, At: b.now})
+	if d := b.fresh(0); d.Refill.Front != 16 || b.door.Budget != 0 {
+		t.Errorf("front %d, budget %d with pending seats only; want 16 called, for 8 to come, and none let in", d.Refill.Front, b.door.Budget)
+	}
+	b = newBench()
+	b.r.Restock(Stock{Sold: 10, At: b.now})
+	if d := b.fresh(0); d.Refill.Front != 0 {
+		t.Errorf("front %d with everything sold, want nobody called", d.Refill.Front)
+	}
+}
+
+// A successor counts those whom it is told of, as long as their passes run.
+func TestSuccessorKnowsWhoIsInside(t *testing.T) {
+	b := newBench()
+	b.door.Taken = 3
+	b.r = NewRelease(b.sale, b.door, b.now)
+	b.r.Restock(Stock{Free: 1000, At: b.now})
+	b.r.LetIn(1, 1, b.now.Add(-9*time.Minute))
+	b.r.LetIn(2, 2, b.now.Add(-12*time.Minute))
+	b.r.LetIn(3, 3, b.now.Add(-5*time.Minute))
+	b.r.Claimed(3, 2, b.now.Add(-4*time.Minute))
+	b.r.Alive(1, b.now)
+	if b.fresh(0); b.r.people != 1 {
+		t.Errorf("%v inside, want one of three: one's pass is over, one claimed", b.r.people)
+	}
+	if b.r.learnt.wanted != 0 {
+		t.Error("learnt from people of an earlier holder's, whose shares it goes on from")
+	}
+}
+
 // A place that was given up is not called, does not count as waiting, and does
 // not count against those who come.
 func TestGaveUp(t *testing.T) {
