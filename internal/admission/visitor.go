@@ -71,7 +71,11 @@ func (l *Line) Alive(p Pass) { l.note(alive, noted{id: p.Take, at: time.Now()}) 
 func (l *Line) Gone(p Pass) { l.note(gone, noted{id: p.Take, at: time.Now()}) }
 
 // FoundNothing: somebody let in asked for so many tickets and got none of them.
+// What is learnt from it is no more than the pass could have bought: a handful
+// of people who say that they wanted a thousand each would close the door on
+// everybody else.
 func (l *Line) FoundNothing(p Pass, tickets int64) {
+	tickets = min(tickets, int64(p.Quota), l.Sale().OrderLimit)
 	l.note(nothing, noted{id: p.Take, amount: tickets, at: time.Now()})
 }
 

@@ -91,12 +91,12 @@ func (r *Report) run(ctx context.Context, s Sources) error {
 	if err != nil {
 		return err
 	}
-	r.add(pace(passes, rates)...)
-	places, err := r.line(s.Line, passes)
+	letIn, err := r.line(s.Line, s.Event, passes)
 	if err != nil {
 		return err
 	}
-	return r.witness(ctx, tx, s, passes, places)
+	r.add(pace(letIn, rates)...)
+	return r.witness(ctx, tx, s, passes)
 }
 
 // rows runs the checks that are queries.

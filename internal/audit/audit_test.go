@@ -53,6 +53,7 @@ const line = `
 {"event":"e","epoch":1,"holder":"C","number":2,"state":"passed","take":3}
 {"event":"e","epoch":1,"holder":"D","number":3,"state":"passed","take":4}
 {"event":"e","epoch":1,"holder":"E","number":4,"state":"left"}
+{"places":5}
 `
 
 const told = `
@@ -168,8 +169,10 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		{"an end told twice", "P13", facts{sql: `INSERT INTO notices (kind, event_id, subject, version, body) SELECT kind, event_id, subject, 3, '{}' FROM notices WHERE kind = 'order.paid'`}},
 		{"an end that was never told", "P13", facts{sql: `DELETE FROM notices WHERE kind = 'order.expired'`}},
 		{"late money kept", "P13", facts{sql: `DELETE FROM refund_operations`}},
-		{"a number of two holders", "P7", facts{line: line + `{"event":"e","epoch":1,"holder":"F","number":2,"state":"waiting"}`}},
-		{"a holder with two places", "P9", facts{line: line + `{"event":"e","epoch":1,"holder":"E","number":9,"state":"waiting"}`}},
+		{"a number of two holders", "P7", facts{line: also(`{"event":"e","epoch":1,"holder":"F","number":2,"state":"waiting"}`)}},
+		{"a holder with two places", "P9", facts{line: also(`{"event":"e","epoch":1,"holder":"E","number":9,"state":"waiting"}`)}},
+		{"let in by a credit that no pass names", "P8", facts{line: also(`{"event":"e","epoch":1,"holder":"F","number":8,"state":"passed","take":8,"taken_at":"2026-01-01T00:00:10.101Z"}` + "\n" +
+			`{"event":"e","epoch":1,"holder":"G","number":9,"state":"passed","take":9,"taken_at":"2026-01-01T00:00:10.102Z"}`)}},
 		{"a pass by another credit", "P9", facts{line: strings.Replace(line, `"take":4`, `"take":7`, 1)}},
 		{"a place that grew", "P7", facts{told: strings.Replace(told, `"number":0}`, `"number":7}`, 1)}},
 		{"a place that moved back", "P7", facts{told: strings.Replace(told, `"ahead":2`, `"ahead":5`, 1)}},
@@ -204,6 +207,12 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 	}
 }
 
+// also is the line with more places, counted.
+func also(places string) string {
+	n := 6 + strings.Count(places, "\n")
+	return strings.Replace(line, `{"places":5}`, places+fmt.Sprintf("\n{\"places\":%d}", n), 1)
+}
+
 func doorAt(asked, told string, number int) string {
 	return fmt.Sprintf("{\"asked\":\"2026-01-01T%sZ\",\"at\":\"2026-01-01T%sZ\",\"op\":\"door\",\"event\":\"e\",\"holder\":\"A\",\"epoch\":1,\"number\":%d}\n", asked, told, number)
 }
@@ -228,7 +237,17 @@ func TestAnAuditThatCountsNothingFails(t *testing.T) {
 	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e"}); r.Exit != audit.Broken {
 		t.Errorf("nothing sold: exit %d, want %d", r.Exit, audit.Broken)
 	}
-	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e", Line: strings.NewReader("{")}); r.Exit != audit.Unusable {
-		t.Errorf("an export that cannot be read: exit %d, want %d", r.Exit, audit.Unusable)
+	for what, s := range map[string]audit.Sources{
+		"an export that cannot be read":    {Line: strings.NewReader("{")},
+		"an export that broke off":         {Line: strings.NewReader(strings.Replace(line, `{"places":5}`, "", 1))},
+		"an export that lost a place":      {Line: strings.NewReader(strings.Replace(line, `{"places":5}`, `{"places":6}`, 1))},
+		"another event's export":           {Line: strings.NewReader(strings.ReplaceAll(line, `"event":"e"`, `"event":"f"`))},
+		"a witness log that tells nothing": {Witness: strings.NewReader("")},
+		"another event's witness log":      {Witness: strings.NewReader(strings.ReplaceAll(told, `"event":"e"`, `"event":"f"`))},
+	} {
+		s.DB, s.Queries, s.Event = db, queries, "e"
+		if r := audit.Run(ctx, s); r.Exit != audit.Unusable {
+			t.Errorf("%s: exit %d, want %d", what, r.Exit, audit.Unusable)
+		}
 	}
 }

@@ -14,12 +14,15 @@ func sortTimes(ts []time.Time) { slices.SortFunc(ts, time.Time.Compare) }
 
 // place is a line of the line's export.
 type place struct {
-	Event  string `json:"event"`
-	Epoch  int64  `json:"epoch"`
-	Holder string `json:"holder"`
-	Number int64  `json:"number"`
-	State  string `json:"state"`
-	Take   int64  `json:"take"`
+	Event  string    `json:"event"`
+	Epoch  int64     `json:"epoch"`
+	Holder string    `json:"holder"`
+	Number int64     `json:"number"`
+	State  string    `json:"state"`
+	Take   int64     `json:"take"`
+	Taken  time.Time `json:"taken_at"`
+	// Places is on the last entry alone: how many there were before it.
+	Places *int64 `json:"places"`
 }
 
 // eachLine decodes NDJSON. A line that is not what it should be is a fault: a
@@ -41,17 +44,28 @@ func eachLine[T any](r io.Reader, what string, each func(T)) error {
 }
 
 // line judges the line's own rows: a number is one holder's, a holder has one
-// place, and who passed did so by the credit that the pass names.
-func (r *Report) line(in io.Reader, passes []pass) (map[string]place, error) {
+// place, and who passed did so by the credit that the pass names. It returns
+// the passes with those that only the line knows of: a credit that was used and
+// never handed out still let somebody in, for the rate.
+func (r *Report) line(in io.Reader, event string, passes []pass) ([]pass, error) {
 	if in == nil {
 		r.Missing = append(r.Missing, "the line's export (one holder one place, P7 and P9)")
-		return nil, nil
+		return passes, nil
 	}
+	var told *int64
+	var foreign string
 	holders := map[string]place{}
 	numbers := map[int64]string{}
 	unique := Check{Promise: "P7", Name: "a number is one holder's"}
 	one := Check{Promise: "P9", Name: "a holder has one place"}
 	err := eachLine(in, "line export", func(p place) {
+		if p.Places != nil {
+			told = p.Places
+			return
+		}
+		if p.Event != event {
+			foreign = p.Event
+		}
 		unique.Counted++
 		one.Counted++
 		if other, ok := numbers[p.Number]; ok && other != p.Holder {
@@ -62,11 +76,33 @@ func (r *Report) line(in io.Reader, passes []pass) (map[string]place, error) {
 		}
 		numbers[p.Number], holders[p.Holder] = p.Holder, p
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case foreign != "":
+		return nil, fmt.Errorf("audit: the line's export has places of %q", foreign)
+	case told == nil || *told != unique.Counted:
+		return nil, errors.New("audit: the line's export is not whole: its last entry does not count the places")
 	}
 	r.add(unique, one, passedByTake(holders, passes))
-	return holders, nil
+	return withUnwritten(passes, holders), nil
+}
+
+// withUnwritten adds the places that passed by a take that no pass names.
+func withUnwritten(passes []pass, holders map[string]place) []pass {
+	type take struct{ epoch, take int64 }
+	written := map[take]bool{}
+	for _, p := range passes {
+		written[take{p.epoch, p.take}] = true
+	}
+	all := slices.Clone(passes)
+	for _, at := range holders {
+		if at.Take > 0 && !written[take{at.Epoch, at.Take}] {
+			all = append(all, pass{epoch: at.Epoch, take: at.Take, place: at.Number, holder: at.Holder, taken: at.Taken})
+		}
+	}
+	slices.SortFunc(all, func(a, b pass) int { return a.taken.Compare(b.taken) })
+	return all
 }
 
 // passedByTake holds the line's passes against those that were written down

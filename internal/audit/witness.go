@@ -36,7 +36,7 @@ type sold struct {
 }
 
 // witness holds what fans were told against what is so.
-func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pass, _ map[string]place) error {
+func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pass) error {
 	if s.Witness == nil {
 		r.Missing = append(r.Missing, "the witness log (what fans were told, P2, P7 and P13)")
 		return nil
@@ -53,6 +53,9 @@ func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pas
 	})
 	if err != nil {
 		return err
+	}
+	if len(byHolder) == 0 {
+		return fmt.Errorf("audit: the witness log tells nothing of %s", s.Event)
 	}
 	w := newWitness(attempts, passes)
 	for _, told := range byHolder {
@@ -192,6 +195,10 @@ const (
 	asksAgain  = 4 * time.Second // longest pause between two asks of somebody at the door
 	passedOver = 5 * time.Second // after so long at the door, nobody behind goes first
 	onItsWay   = time.Second     // until a request that was sent is held
+	// heldFor is how long a request is held at most, and a little: one that is
+	// answered later was not at the door any more, but in a server that stood
+	// still.
+	heldFor = 2500 * time.Millisecond
 )
 
 // hearDoor judges that nobody who stood at the door, and had asked for a while,
@@ -220,8 +227,12 @@ func (w *witness) overtaken(a answer, earliest time.Time) {
 	if from.Before(earliest) {
 		from = earliest
 	}
+	to := a.At
+	if over := a.Asked.Add(heldFor); over.Before(to) {
+		to = over
+	}
 	i, _ := slices.BinarySearchFunc(w.passes, from, func(p pass, t time.Time) int { return p.taken.Compare(t) })
-	for ; i < len(w.passes) && w.passes[i].taken.Before(a.At); i++ {
+	for ; i < len(w.passes) && w.passes[i].taken.Before(to); i++ {
 		if p := w.passes[i]; p.epoch == a.Epoch && p.place > a.Number {
 			w.over.fail("place %d stood at the door, place %d was let in", a.Number, p.place)
 			return

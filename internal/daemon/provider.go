@@ -57,6 +57,13 @@ func readNotice(body []byte) (orders.ProviderNotice, error) {
 	if n.ID == "" {
 		return orders.ProviderNotice{}, err
 	}
+	// Postgres keeps no NUL. A name with one is no name; elsewhere it says nothing.
+	if strings.Contains(n.ID, "\x00") {
+		return orders.ProviderNotice{}, errors.New("the notice's id has a NUL in it")
+	}
+	for _, text := range []*string{&n.Kind, &n.ObjectID, &n.ProviderPayment, &n.Currency} {
+		*text = strings.ReplaceAll(*text, "\x00", "")
+	}
 	told := orders.ProviderNotice{
 		ID: n.ID, Kind: n.Kind, Object: n.ObjectID, Body: body, Says: saysOf(n.Effect),
 		Capture: orders.Capture{

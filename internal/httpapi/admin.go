@@ -26,8 +26,13 @@ type placeLine struct {
 	Until  *time.Time      `json:"pass_until,omitempty"`
 }
 
-// export writes an event's places as NDJSON, for audits. An export that breaks
-// off ends with a line that is no place, so that nobody takes it for whole.
+// whole is an export's last line: how many places came before it.
+type whole struct {
+	Places int64 `json:"places"`
+}
+
+// export writes an event's places as NDJSON, for audits. The last line counts
+// them: an export that breaks off has none, and nobody takes it for whole.
 func (a *API) export(c *fiber.Ctx) error {
 	if subtle.ConstantTimeCompare([]byte(bearer(c)), []byte(a.AdminToken)) != 1 || a.AdminToken == "" {
 		return problem("token_missing", "")
@@ -43,9 +48,16 @@ func (a *API) export(c *fiber.Ctx) error {
 		ctx, cancel := context.WithTimeout(base, exportLimit)
 		defer cancel()
 		enc := json.NewEncoder(w)
-		if err := line.Export(ctx, func(p admission.Place) error { return enc.Encode(lineOf(p)) }); err != nil {
+		var n int64
+		err := line.Export(ctx, func(p admission.Place) error {
+			n++
+			return enc.Encode(lineOf(p))
+		})
+		if err == nil {
+			err = enc.Encode(whole{n})
+		}
+		if err != nil {
 			a.Log.Error("export", "error", err)
-			w.WriteString("broken off\n") //nolint:errcheck // the connection is all there is to tell
 		}
 	})
 	return nil

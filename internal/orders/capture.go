@@ -12,6 +12,7 @@ import (
 // payment is the row of a captured payment.
 type payment struct {
 	id      uuid.UUID
+	order   uuid.UUID
 	counted bool // its money was counted before, and stands where it stands
 }
 
@@ -22,11 +23,11 @@ type payment struct {
 func (c Capture) payment(ctx context.Context, tx pgx.Tx) (payment, error) {
 	var p payment
 	err := tx.QueryRow(ctx, `
-		SELECT id, status = 'captured' FROM payments
+		SELECT id, order_id, status = 'captured' FROM payments
 		WHERE provider = $1 AND (provider_payment_id = $2
 		   OR id = $3 AND order_id = $4 AND provider_payment_id IS NULL)
 		ORDER BY provider_payment_id NULLS LAST LIMIT 1 FOR UPDATE`,
-		c.Provider, c.ProviderPayment, c.Payment, c.Order).Scan(&p.id, &p.counted)
+		c.Provider, c.ProviderPayment, c.Payment, c.Order).Scan(&p.id, &p.order, &p.counted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c.newPayment(ctx, tx)
 	}
@@ -48,7 +49,7 @@ func (c Capture) newPayment(ctx context.Context, tx pgx.Tx) (payment, error) {
 	if err != nil {
 		return payment{}, fmt.Errorf("record payment %s: %w", c.ProviderPayment, err)
 	}
-	return payment{id: id}, nil
+	return payment{id: id, order: c.Order}, nil
 }
 
 // count records the captured money and where it stands, once and for good. A

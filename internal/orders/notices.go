@@ -191,6 +191,9 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
+	if status == "human" && outcome == Unreadable {
+		return list(ctx, tx, Unreadable, n.ID, nil, nil, fmt.Sprintf("a signed %s of %s that cannot be read", n.Kind, n.Provider))
+	}
 	if outcome != UnknownOrder || status != "human" {
 		return nil
 	}

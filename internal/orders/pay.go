@@ -24,6 +24,7 @@ const (
 	PaidTooLate   Outcome = "paid_too_late"  // the order had ended: it goes back
 	WrongAmount   Outcome = "wrong_amount"   // a person decides
 	WrongCurrency Outcome = "wrong_currency" // a person decides
+	WrongOrder    Outcome = "wrong_order"    // its money was counted for another: a person decides
 	UnknownOrder  Outcome = "unknown_order"  // nothing was changed
 )
 
@@ -58,7 +59,7 @@ func Pay(ctx context.Context, tx pgx.Tx, c Capture) (Outcome, error) {
 		return "", err
 	}
 	if p.counted {
-		return why(o, p, c)
+		return again(ctx, tx, o, p, c)
 	}
 	var version int64
 	err = tx.QueryRow(ctx, `
@@ -86,6 +87,16 @@ type paidBody struct {
 	Seats       int       `json:"seats"`
 	AmountMinor int64     `json:"amount_minor"`
 	Currency    string    `json:"currency"`
+}
+
+// again answers money that was counted before. Under another order's name than
+// the first time it pays nothing: it lies where it was put, and a person is told.
+func again(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture) (Outcome, error) {
+	if p.order == o.id {
+		return why(o, p, c)
+	}
+	return WrongOrder, list(ctx, tx, WrongOrder, c.ProviderPayment, &o.id, &p.id, fmt.Sprintf(
+		"%s now says that %s pays this order; its money was counted for order %s", c.Provider, c.ProviderPayment, p.order))
 }
 
 // why reads the order that the guarded update refused. It was locked before

@@ -196,3 +196,18 @@ func TestTwoPaymentsAtOneInstant(t *testing.T) {
 		}
 	}
 }
+
+// Money that was counted for one order and is then told of under another's name
+// pays nothing twice: a person is told, and the provider gets its 2xx.
+func TestMoneyOfAnotherOrderGoesToAPerson(t *testing.T) {
+	h := open(t, 2)
+	first, second := h.Order(t, "anna", 1), h.Order(t, "bert", 1)
+	h.receive(t, success(first, "pi_1"), orders.Paid)
+	h.receive(t, success(second, "pi_1"), orders.WrongOrder)
+	if status := h.Status(t, second); status != "pending" {
+		t.Errorf("the second order is %s, want pending", status)
+	}
+	if n := h.Count(t, `SELECT count(*) FROM human_list WHERE kind = 'wrong_order'`); n != 1 {
+		t.Errorf("%d rows on the human list, want 1", n)
+	}
+}

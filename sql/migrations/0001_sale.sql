@@ -232,7 +232,8 @@ CREATE INDEX refund_operations_open ON refund_operations (created_at)
 -- What a person has to look at. Rows are resolved, never deleted.
 CREATE TABLE human_list (
   id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  kind            text NOT NULL CHECK (kind IN ('wrong_amount', 'wrong_currency', 'unknown_order')),
+  kind            text NOT NULL CHECK (kind IN
+                  ('wrong_amount', 'wrong_currency', 'wrong_order', 'unknown_order', 'unreadable')),
   subject         text NOT NULL,
   order_id        uuid REFERENCES orders,
   payment_id      uuid REFERENCES payments,
