@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"waitroom/web"
 )
@@ -117,6 +118,16 @@ func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
 
 const personal = "private, no-store"
 
+// squeeze compresses a long page. Never one with a secret in it: its length
+// would tell.
+func squeeze(c *fiber.Ctx) {
+	c.Set("Vary", "Accept-Encoding")
+	if takesGzip(c.Request().Header.Peek("Accept-Encoding")) {
+		c.Set("Content-Encoding", "gzip")
+		c.Response().SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, c.Response().Body(), fasthttp.CompressBestSpeed))
+	}
+}
+
 // sorry shows a refusal as a page.
 func (p *pages) sorry(c *fiber.Ctx, err error) error {
 	var refused *Problem
@@ -142,7 +153,7 @@ func (p *pages) asset(c *fiber.Ctx) error {
 	c.Set("Cache-Control", "public, max-age=31536000, immutable")
 	c.Set("X-Content-Type-Options", "nosniff")
 	c.Set("Vary", "Accept-Encoding")
-	if strings.Contains(c.Get("Accept-Encoding"), "gzip") {
+	if takesGzip(c.Request().Header.Peek("Accept-Encoding")) {
 		c.Set("Content-Encoding", "gzip")
 		return c.Send(a.Gzip)
 	}

@@ -117,7 +117,11 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		MapText: "Map of the hall. The list below has the same seats, by section and row.",
 	}
 	s.AnyFree, s.Message = shown.any || len(s.General) > 0, message
-	return p.show(c, "seats.html", s, personal)
+	if err := p.show(c, "seats.html", s, personal); err != nil {
+		return err
+	}
+	squeeze(c)
+	return nil
 }
 
 func (p *pages) alive(c *fiber.Ctx) error {

@@ -93,6 +93,21 @@ func (f *fan) claim(t *testing.T, seats ...string) string {
 	return answer.Order.ID
 }
 
+func (f *fan) cancel(t *testing.T, order string) {
+	t.Helper()
+	if status := f.w.api(t, "POST", "/v1/orders/"+order+"/cancel", f.ticket, nil, nil); status != 200 {
+		t.Fatalf("cancel: %d", status)
+	}
+}
+
+// free is how many seats are free, as everybody is told.
+func (w *world) free(t *testing.T, event string) int64 {
+	t.Helper()
+	var doc struct{ Seats struct{ Free int64 } }
+	w.api(t, "GET", "/v1/public/events/"+event+"/status", "", nil, &doc)
+	return doc.Seats.Free
+}
+
 // paid pays an order at the provider.
 func (w *world) paid(t *testing.T, f *fan, order string) {
 	t.Helper()

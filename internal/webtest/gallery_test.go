@@ -225,14 +225,8 @@ var pictures = []picture{
 // look judges the page as it stands.
 func (b *tab) look(name, axe string) {
 	b.t.Helper()
-	if b.noScript { // the judge is a script
-		call(b, "script on", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
-	}
-	b.do("axe", chromedp.Evaluate[chromedp.Void](axe))
 	for _, scheme := range []string{"light", "dark"} {
-		call(b, scheme, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-		})
+		b.scheme(scheme)
 		for _, width := range []int64{1100, 360} {
 			b.do("the window", chromedp.EmulateViewport(width, 800))
 			if sideways := ask[int](b, "document.documentElement.scrollWidth - innerWidth"); sideways > 0 {
@@ -240,8 +234,23 @@ func (b *tab) look(name, axe string) {
 			}
 			b.keep(fmt.Sprintf("%s-%s-%d", name, scheme, width))
 		}
+	}
+	if b.noScript { // the judge is a script; it shall see what is shown without
+		call(b, "script on", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+		ask[bool](b, `[...document.querySelectorAll(".scriptless")].every(e => (e.style.setProperty("display", "flex", "important"), true))`)
+	}
+	b.do("axe", chromedp.Evaluate[chromedp.Void](axe))
+	for _, scheme := range []string{"dark", "light"} {
+		b.scheme(scheme)
 		b.axe(name+", "+scheme, rules[scheme])
 	}
+}
+
+func (b *tab) scheme(name string) {
+	b.t.Helper()
+	call(b, name, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}},
+	})
 }
 
 // rules are those of WCAG 2.2 AA and of good practice. The dark scheme changes

@@ -1,23 +1,22 @@
 package webtest
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestPages runs one house and one browser for all that follows.
 func TestPages(t *testing.T) {
 	w := open(t)
 	t.Run("a purchase by hand", w.byHand)
+	t.Run("a purchase by keyboard alone", w.byKeyboard)
+	t.Run("a purchase without a script", w.withoutScript)
+	t.Run("a refused seat is named and the others kept", w.refused)
+	t.Run("a place stays the same", w.again)
+	t.Run("the back button leads to the order", w.back)
+	t.Run("a payment that failed can be made anew", w.paidAnew)
+	t.Run("the wait never goes back and is spoken politely", w.waits)
+	t.Run("a sale can be watched", w.watching)
+	t.Run("a seat that comes back is offered", w.comesBack)
+	t.Run("shared pages know nobody", w.shared)
+	t.Run("cookies, scripts and forms are guarded", w.guarded)
+	t.Run("the seat picker is quick", w.quick)
 	t.Run("gallery", w.gallery)
-}
-
-func (w *world) byHand(t *testing.T) {
-	b := w.tab(t)
-	b.open("/")
-	b.press("Winter concert")
-	b.press("Join the line")
-	b.heading("It is your turn")
-	b.press("Go in")
-	b.heading("Choose your seats")
-	b.sees("the map", "!document.querySelector('.hall').hidden")
 }

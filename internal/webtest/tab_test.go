@@ -110,6 +110,14 @@ func (b *tab) press(text string) {
 	b.do("press "+text, chromedp.Click(fmt.Sprintf(`//main//*[self::button or self::a][normalize-space(.)=%q]`, text)))
 }
 
+// leave presses what leads to another page, and waits for it.
+func (b *tab) leave(text string) {
+	b.t.Helper()
+	ask[bool](b, "(document.documentElement.dataset.old = true)")
+	b.press(text)
+	b.sees("another page", "!document.documentElement.dataset.old && document.readyState === 'complete'")
+}
+
 // key types into whatever has the focus.
 func (b *tab) key(keys string) {
 	b.t.Helper()
@@ -117,15 +125,25 @@ func (b *tab) key(keys string) {
 }
 
 // ask evaluates an expression in the page.
-func ask[T any](b *tab, js string) T {
+func ask[T any](b *tab, js string, opts ...chromedp.EvaluateOption) T {
 	b.t.Helper()
-	return run(b, js, chromedp.Evaluate[T](js))
+	return run(b, js, chromedp.Evaluate[T](js, opts...))
+}
+
+func (b *tab) cookies() []*network.Cookie {
+	b.t.Helper()
+	return call(b, "cookies", network.GetCookies, network.GetCookiesParams{}).Cookies
 }
 
 // sees waits until an expression holds in the page.
 func (b *tab) sees(what, js string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	b.within(30*time.Second, what, js)
+}
+
+func (b *tab) within(limit time.Duration, what, js string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, limit)
 	defer cancel()
 	again := time.NewTicker(40 * time.Millisecond)
 	defer again.Stop()
@@ -136,7 +154,7 @@ func (b *tab) sees(what, js string) {
 		}
 		select {
 		case <-ctx.Done():
-			b.t.Fatalf("not within 30 s: %s; the page %s says:\n%s", what, b.at(), b.text())
+			b.t.Fatalf("not within %s: %s; the page %s says:\n%s", limit, what, b.at(), b.text())
 		case <-again.C:
 		}
 	}

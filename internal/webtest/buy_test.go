@@ -1,0 +1,243 @@
+package webtest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+func (w *world) byHand(t *testing.T) {
+	t.Parallel()
+	b := w.tab(t)
+	b.open("/")
+	b.press("Winter concert")
+	b.press("Join the line")
+	b.called()
+	b.press("Go in")
+	b.heading("Choose your seats")
+	b.sees("the map", "!document.querySelector('.hall').hidden")
+	b.clickMap("ST-B-12")
+	b.clickMap("ST-B-13")
+	b.sees("two chosen", "chosen.textContent === 'Stalls, row B, 12; Stalls, row B, 13 – EUR 190.00'")
+	b.press("Take these seats")
+	b.heading("Pay for your seats")
+	order := b.path()
+	b.pay()
+	b.heading("These seats are yours")
+	if b.path() != order {
+		t.Errorf("paid at %s, want back at %s", b.path(), order)
+	}
+	b.open("/e/hall/place")
+	b.press("See your order")
+	b.heading("These seats are yours")
+}
+
+// clickMap clicks a seat where the map draws it.
+func (b *tab) clickMap(guid string) {
+	b.t.Helper()
+	at := ask[[]float64](b, fmt.Sprintf(`(() => {
+		const canvas = document.querySelector("canvas");
+		canvas.scrollIntoView({block: "center"});
+		return fetch(document.querySelector("[data-map]").dataset.map).then(r => r.json()).then(m => {
+			for (const r of m.rows) {
+				let x = 0, y = 0;
+				for (let i = 0; i < (r.numbers || []).length; i++) {
+					x += r.x[i]; y += r.y[i];
+					if ((r.prefix || "") + r.numbers[i] !== %q) continue;
+					const box = canvas.getBoundingClientRect(), k = box.width / m.box[2];
+					return [box.left + (x - m.box[0]) * k, box.top + (y - m.box[1]) * k];
+				}
+			}
+		}) })()`, guid), chromedp.EvalAwaitPromise)
+	if len(at) != 2 {
+		b.t.Fatalf("the map has no %s", guid)
+	}
+	b.do("click the seat "+guid, chromedp.MouseClickXY(at[0], at[1]))
+	b.sees(guid+" is chosen", fmt.Sprintf("document.querySelector('input[value=%q]').checked", guid))
+}
+
+// byKeyboard uses Tab, Enter and Space alone. Wherever the focus goes it can be
+// seen, and nothing lies over it.
+func (w *world) byKeyboard(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t))
+	b := w.tab(t)
+	b.open("/e/" + e)
+	b.tabTo("Join the line")
+	b.key(kb.Enter)
+	b.heading("It is your turn")
+	b.tabTo("Go in")
+	b.key(kb.Enter)
+	b.heading("Choose your seats")
+	b.tabTo("Stalls 12 free, from EUR 80.00")
+	b.key(kb.Enter)
+	b.tabTo("Row B: 6 free, EUR 80.00")
+	b.key(kb.Enter)
+	b.tabTo("3")
+	b.key(" ")
+	b.tabTo("4")
+	b.key(" ")
+	b.tabTo("Take these seats")
+	b.key(kb.Enter)
+	b.heading("Pay for your seats")
+	b.tabTo("Pay EUR 160.00")
+	b.key(kb.Enter)
+	b.heading("Pay 160.00 EUR")
+	b.tabTo("Pay")
+	b.key(kb.Enter)
+	b.heading("These seats are yours")
+	b.sees("the seats", "document.querySelector('table').innerText.includes('row B, seat 3') && document.querySelector('table').innerText.includes('row B, seat 4')")
+}
+
+// tabTo presses Tab until what has the focus reads so.
+func (b *tab) tabTo(want string) {
+	b.t.Helper()
+	var been []string
+	for range 60 {
+		b.key(kb.Tab)
+		got := ask[struct {
+			Text    string
+			Seen    bool
+			Covered string
+		}](b, `(() => {
+			const el = document.activeElement, box = el.getBoundingClientRect(), style = getComputedStyle(el);
+			const over = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+			return {
+				text: ((el.type === "checkbox" ? el.parentElement : el).innerText || el.getAttribute("aria-label") || "").trim().replace(/\s+/g, " "),
+				seen: el === document.body || style.outlineStyle !== "none",
+				covered: el === document.body || !over || el.contains(over) || over.contains(el) ? "" : over.outerHTML.slice(0, 80),
+			} })()`)
+		if !got.Seen || got.Covered != "" {
+			b.t.Errorf("the focus on %q cannot be seen (outline %v, covered by %q)", got.Text, got.Seen, got.Covered)
+		}
+		if got.Text == want {
+			return
+		}
+		been = append(been, got.Text)
+	}
+	b.t.Fatalf("60 times Tab do not lead to %q; they lead to %q", want, been)
+}
+
+// withoutScript buys with forms and links alone.
+func (w *world) withoutScript(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t))
+	b := w.tab(t).withoutScript()
+	b.goIn(e)
+	b.do("the section", chromedp.Click(`//summary[starts-with(normalize-space(.), "Stalls")]`))
+	b.do("the row", chromedp.Click(`//summary[starts-with(normalize-space(.), "Row A")]`))
+	b.click("input[value='A-5']")
+	b.press("Take these seats")
+	b.heading("Pay for your seat")
+	b.checkout()
+	b.press("Pay")
+	b.sees("back at the order", "location.pathname.includes('/orders/') && document.readyState === 'complete'")
+	until(t, "the order is paid", func() bool {
+		if b.title() == "Pay for your seat" {
+			b.leave("Look again")
+		}
+		return b.title() == "This seat is yours"
+	})
+}
+
+// refused: who asks for a seat that has just gone is told which, keeps the
+// other, and can go on from there.
+func (w *world) refused(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		e := w.sale(t, stalls(t))
+		other := w.inside(t, e)
+		b := w.tab(t)
+		if !script {
+			b.withoutScript()
+		}
+		b.goIn(e)
+		b.tick("A-2", "A-3")
+		// The page cannot know yet: the claim is under way when the form is sent.
+		ask[bool](b, "(window.say = 1, document.querySelector('[data-free]')?.removeAttribute('data-free'), true)")
+		other.claim(t, "A-3")
+		b.press("Take these seats")
+		b.sees("the refusal", `document.querySelector("[role=alert]")?.textContent.includes("Just gone: Stalls, row A, seat 3.")`)
+		if ticked := ask[[]string](b, "[...document.querySelectorAll('input[name=seat]:checked')].map(b => b.value)"); len(ticked) != 1 || ticked[0] != "A-2" {
+			t.Errorf("script %v: ticked are %v, want A-2", script, ticked)
+		}
+		if !ask[bool](b, "document.querySelector('input[value=A-2]').checkVisibility()") {
+			t.Errorf("script %v: the seat that is kept cannot be seen", script)
+		}
+		b.press("Take these seats")
+		b.heading("Pay for your seat")
+		b.expect("status of 409")
+	}
+}
+
+// again: the same place, however often and in how many tabs one comes.
+func (w *world) again(t *testing.T) {
+	t.Parallel()
+	e := w.queue(t, concertHall(t), 200)
+	b := w.tab(t)
+	b.join(e)
+	place := func(b *tab) string {
+		b.sees("a place", "document.querySelector('#place')")
+		return ask[string](b, "document.querySelector('#place').dataset.number")
+	}
+	want := place(b)
+	b.do("reload", chromedp.Reload())
+	if got := place(b); got != want {
+		t.Errorf("after a reload the place is %s, it was %s", got, want)
+	}
+	b.join(e)
+	if got := place(b); got != want {
+		t.Errorf("after joining again the place is %s, it was %s", got, want)
+	}
+	ask[bool](b, "(history.back(), true)")
+	b.sees("the event", "location.pathname === '/e/"+e+"'")
+	ask[bool](b, "(history.forward(), true)")
+	b.sees("the place", "location.pathname === '/e/"+e+"/place'")
+	if got := place(b); got != want {
+		t.Errorf("after back and forward the place is %s, it was %s", got, want)
+	}
+	second := b.second()
+	second.join(e)
+	if got := place(second); got != want {
+		t.Errorf("in a second tab the place is %s, it was %s", got, want)
+	}
+}
+
+// back: the seats' page left by the back button leads to the order that is to
+// be paid, whatever is chosen there now.
+func (w *world) back(t *testing.T) {
+	t.Parallel()
+	b := w.tab(t)
+	b.goIn(w.sale(t, stalls(t)))
+	b.take("A-1")
+	order := b.path()
+	b.do("back", chromedp.NavigateBack())
+	b.heading("Choose your seats")
+	b.take("B-4")
+	if b.path() != order {
+		t.Errorf("led to %s, want the order %s", b.path(), order)
+	}
+	b.expect("status of 409")
+}
+
+// paidAnew: a payment that came to nothing does not stand in the next one's way.
+func (w *world) paidAnew(t *testing.T) {
+	t.Parallel()
+	b := w.tab(t)
+	b.goIn(w.sale(t, stalls(t)))
+	b.take("A-1")
+	b.checkout()
+	b.press("Cancel the payment")
+	b.heading("Pay for your seat")
+	key := "document.querySelector('input[name=key]').value"
+	was := ask[string](b, key)
+	until(t, "the provider's word came", func() bool {
+		b.do("reload", chromedp.Reload())
+		b.heading("Pay for your seat")
+		return ask[string](b, key) != was || was[len(was)-1] == '1'
+	})
+	b.pay()
+	b.heading("This seat is yours")
+}

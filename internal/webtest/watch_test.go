@@ -1,0 +1,114 @@
+package webtest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"waitroom/internal/crowd"
+	"waitroom/internal/inventory"
+)
+
+// waits: while one waits the progress never goes back, nor does the place, and
+// what is spoken is spoken politely, at most once in 30 s; then it is one's turn.
+func (w *world) waits(t *testing.T) {
+	t.Parallel()
+	// Nobody ahead comes when called, so the front moves as call windows end.
+	e := w.sale(t, concertHall(t), func(e *inventory.Event) {
+		rate := 4.0
+		e.Rate, e.CallWindow = &rate, 5*time.Second
+	})
+	for range 150 {
+		w.joined(t, e)
+	}
+	b := w.tab(t)
+	b.join(e)
+	b.heading("You are in the line")
+	ask[bool](b, `(() => {
+		const seen = window.seen = {progress: [], ahead: [], said: []};
+		const look = () => {
+			seen.progress.push(progress.value / progress.max);
+			seen.ahead.push(Number(document.querySelector("[data-f=ahead]").textContent.replace(/,/g, "")));
+		};
+		look();
+		new MutationObserver(look).observe(document.getElementById("wait"), {subtree: true, childList: true, attributes: true, characterData: true});
+		const say = document.getElementById("say");
+		if (say.textContent) seen.said.push([performance.now(), say.textContent]);
+		new MutationObserver(() => seen.said.push([performance.now(), say.textContent])).observe(say, {childList: true, characterData: true, subtree: true});
+		return say.getAttribute("aria-live") === "polite" && say.getAttribute("role") === "status" })()`)
+	b.within(90*time.Second, "the turn, and the word of it", `window.seen.said.some(s => s[1].startsWith("It is your turn"))`)
+	if title := b.title(); title != "It is your turn" {
+		t.Errorf("the heading is %q", title)
+	}
+	type seen struct {
+		Progress, Ahead []float64
+		Said            [][2]any
+	}
+	s := ask[seen](b, "window.seen")
+	for i := 1; i < len(s.Progress); i++ {
+		if s.Progress[i] < s.Progress[i-1] || s.Ahead[i] > s.Ahead[i-1] {
+			t.Errorf("back from %v (%v ahead) to %v (%v ahead)", s.Progress[i-1], s.Ahead[i-1], s.Progress[i], s.Ahead[i])
+		}
+	}
+	for i := 1; i < len(s.Said); i++ {
+		if apart := s.Said[i][0].(float64) - s.Said[i-1][0].(float64); apart < 29_900 {
+			t.Errorf("%q was said %.0f ms after %q, want 30 s", s.Said[i][1], apart, s.Said[i-1][1])
+		}
+	}
+	t.Logf("%d looks at the progress, %d announcements", len(s.Progress), len(s.Said))
+}
+
+// watching: the event's page shows a sale as it goes, within two seconds.
+func (w *world) watching(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, concertHall(t))
+	coming, home := context.WithCancel(t.Context())
+	fans := crowd.New(crowd.Config{
+		URL: w.house.Public, Event: e, Fans: 500, Conns: 200, Arrive: 5 * time.Second, Share: 1, Seats: 2.5, MaxSeat: 4,
+		Think: 2 * time.Second, Pay: 4 * time.Second, Seed: 1,
+	})
+	done := make(chan error, 1)
+	go func() { done <- fans.Run(coming) }()
+	b := w.tab(t)
+	b.open("/e/" + e)
+	b.within(60*time.Second, "half of the hall is sold", "Number(document.querySelector('dd[data-f=sold]').textContent.replace(',', '')) > 300")
+	b.keep("event-live-light-1100")
+	b.do("a phone", chromedp.EmulateViewport(360, 740))
+	b.keep("event-live-light-360")
+	sum := ask[int](b, "['free','pending','sold'].reduce((n, f) => n + Number(document.querySelector(`dd[data-f=${f}]`).textContent.replace(',', '')), 0)")
+	if sum != 1756 {
+		t.Errorf("the page adds up to %d seats, want 1756", sum)
+	}
+	home()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	var doc struct{ Seats struct{ Sold, Pending int64 } }
+	until(t, "the page shows what is so", func() bool {
+		w.api(t, "GET", "/v1/public/events/"+e+"/status", "", nil, &doc)
+		shown := ask[[]int64](b, "['sold','pending'].map(f => Number(document.querySelector(`dd[data-f=${f}]`).textContent.replace(',', '')))")
+		return shown[0] == doc.Seats.Sold && shown[1] == doc.Seats.Pending
+	})
+}
+
+// comesBack: a seat that is given back gets its box beside the list, without a
+// reload; one that goes loses its.
+func (w *world) comesBack(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t))
+	f := w.inside(t, e)
+	order := f.claim(t, "A-3")
+	until(t, "the seat is seen to be taken", func() bool { return w.free(t, e) == 11 })
+	b := w.tab(t)
+	b.goIn(e)
+	if ask[bool](b, "!!document.querySelector('input[value=A-3]')") {
+		t.Error("a seat in a cart is offered")
+	}
+	f.cancel(t, order)
+	b.sees("the seat is back", "document.querySelector('#back:not([hidden]) input[value=A-3]:not(:disabled)')")
+	b.click("#back input")
+	w.inside(t, e).claim(t, "A-3")
+	b.sees("it is gone again, and said so", "document.querySelector('#back input').disabled && chosen.textContent.includes('Stalls, row A, 3 has just gone')")
+}
