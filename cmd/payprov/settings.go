@@ -29,7 +29,7 @@ func (c config) Validate() error {
 		return errors.New("a webhook URL needs a secret, and a secret a URL")
 	case c.WebhookURL != "" && !isWeb(c.WebhookURL), c.PublicURL != "" && !isWeb(c.PublicURL):
 		return errors.New("webhook and public URL: want http(s)://host")
-	case c.Doubled < 0 || c.Doubled > 1 || c.MaxDelay < 0:
+	case !(c.Doubled >= 0 && c.Doubled <= 1) || c.MaxDelay < 0: // NaN is no share either
 		return fmt.Errorf("doubled %v and delay %v: a share is 0 to 1, a delay is not negative", c.Doubled, c.MaxDelay)
 	}
 	return c.Ops.Validate()

@@ -26,8 +26,8 @@ type ExpirerConfig struct {
 
 // Validate refuses what could not work.
 func (c ExpirerConfig) Validate() error {
-	if c.Every <= 0 || c.Batch < 1 || c.Batch > 200 {
-		return fmt.Errorf("expire every %s, batches of %d: want more than 0, and 1 to 200", c.Every, c.Batch)
+	if c.Every <= 0 || c.Every > time.Minute || c.Batch < 1 || c.Batch > 200 {
+		return fmt.Errorf("expire every %s, batches of %d: want up to a minute, and 1 to 200", c.Every, c.Batch)
 	}
 	return c.Ops.Validate()
 }

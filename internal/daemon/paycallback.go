@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"waitroom/internal/httpapi"
 	"waitroom/internal/orders"
@@ -38,6 +41,12 @@ func (c PayCallbackConfig) Validate() error {
 	switch {
 	case err != nil || back.Host == "" || back.Scheme != "http" && back.Scheme != "https":
 		return fmt.Errorf("return URL %q: want an http or https address", c.ReturnURL)
+	case !strings.Contains(c.ReturnURL, "{order}"):
+		return fmt.Errorf("return URL %q: {order} is missing, so buyers would not find their order again", c.ReturnURL)
+	case strings.TrimSpace(c.Install) == "" || strings.TrimSpace(c.ProviderMethod) == "":
+		return errors.New("install and provider method: want a name each, not spaces")
+	case c.Tolerance < time.Second || c.Tolerance > time.Hour:
+		return fmt.Errorf("provider tolerance %s: want 1s to 1h", c.Tolerance)
 	case c.CallLimit < time.Second || c.CallLimit > time.Minute:
 		return fmt.Errorf("provider call limit %s: want 1s to 1m", c.CallLimit)
 	case c.CallsInFlight < 1 || c.NoticeConns < 1 || c.PaymentConns < 1:
@@ -80,9 +89,14 @@ func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error 
 	p.Every(5*time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, notices) })
 	return c.serve(ctx, p, httpapi.Pay{
 		Holder: tokens.Holder, Open: m.opening(p.Log, payments.Open),
-		Verify: signedBy(verifier), Receive: inbox.Receive,
+		Verify: signedBy(verifier), Receive: inbox.Receive, Back: c.back,
 		Log: p.Log, CallLimit: c.CallLimit,
 	})
+}
+
+// back is the page of an order.
+func (c PayCallbackConfig) back(event string, order uuid.UUID) string {
+	return backTo(c.ReturnURL, event, order)
 }
 
 func (c PayCallbackConfig) serve(ctx context.Context, p *process.Process, pay httpapi.Pay) error {

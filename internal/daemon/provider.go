@@ -31,7 +31,7 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 			Install: p.install, Event: n.Event, Order: n.Order.String(), Payment: n.Payment.String(),
 		},
 		AmountMinor: n.AmountMinor, Currency: n.Currency,
-		ReturnURL: strings.NewReplacer("{order}", n.Order.String(), "{event}", n.Event).Replace(p.returnURL),
+		ReturnURL: backTo(p.returnURL, n.Event, n.Order),
 	})
 	if err != nil {
 		return orders.AtProvider{}, err
@@ -48,6 +48,11 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 		return orders.AtProvider{}, errors.New("the provider names no page to pay on; PROVIDER_METHOD has to be a method that has one")
 	}
 	return orders.AtProvider{ProviderPayment: answer.Intent.ID, CheckoutURL: answer.Intent.CheckoutURL}, nil
+}
+
+// backTo fills a return address in.
+func backTo(address, event string, order uuid.UUID) string {
+	return strings.NewReplacer("{order}", order.String(), "{event}", event).Replace(address)
 }
 
 // readNotice turns a verified body into what orders understands. What can be

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -66,11 +67,29 @@ func (c WaitroomConfig) Validate() error {
 		return errors.New("connections: want at least 2 of Postgres for each use, and 1 of HTTP")
 	case c.Line == "local" && c.LineFile == "":
 		return errors.New("LINE_STORE=local needs LINE_FILE")
+	case len(strings.TrimSpace(c.AdminToken)) < 16:
+		return errors.New("admin token: want 16 characters or more; nothing else guards the export")
+	case c.PayURL != "" && !origins(c.PayURL):
+		return fmt.Errorf("PAY_URL %q: want http(s)://host", c.PayURL)
+	case !origins(c.PayOrigins):
+		return fmt.Errorf("PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins)
 	case c.JoinsPerNetwork < 0:
 		return errors.New("joins per network: want 0 (no limit) or more")
 	}
 	_, err := httpapi.ParseProxies(c.TrustedProxies)
 	return errors.Join(err, c.Ops.Validate())
+}
+
+// origins says whether a text is a list of web origins: it goes into the pages'
+// security policy as it stands.
+func origins(list string) bool {
+	for one := range strings.FieldsSeq(list) {
+		u, err := url.Parse(one)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(one, ";,'\"*") {
+			return false
+		}
+	}
+	return true
 }
 
 // Waitroom serves the line, the claims and the pages of all events. Any number

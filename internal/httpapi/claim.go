@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -44,8 +46,8 @@ func (w wish) check() error {
 	}
 	seen := make(map[string]bool, len(w.Seats))
 	for _, s := range w.Seats {
-		if s == "" || len(s) > 100 {
-			return problem("bad_request", "seats: each is a text of 1 to 100 bytes")
+		if s == "" || utf8.RuneCountInString(s) > 100 {
+			return problem("bad_request", "seats: each is a text of 1 to 100 characters")
 		}
 		if seen[s] {
 			return problem("bad_request", "seats: "+strconv.Quote(s)+" is there twice")
@@ -57,6 +59,7 @@ func (w wish) check() error {
 
 // hash names what is wished for, however it was spelt.
 func (w wish) hash() [32]byte {
+	w.Seats = slices.Sorted(slices.Values(w.Seats))
 	text, _ := json.Marshal(w) // texts and a number always marshal
 	return sha256.Sum256(text)
 }
@@ -87,6 +90,7 @@ func (r *claimRequest) decode(c *fiber.Ctx) (err error) {
 // preferWait reads wait=n of RFC 7240; other preferences are not ours to judge.
 func preferWait(prefer string) (time.Duration, error) {
 	for p := range strings.SplitSeq(prefer, ",") {
+		p, _, _ = strings.Cut(p, ";") // parameters are not ours
 		name, value, _ := strings.Cut(strings.TrimSpace(p), "=")
 		if !strings.EqualFold(name, "wait") {
 			continue

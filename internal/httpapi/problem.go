@@ -149,7 +149,8 @@ func ofFiber(e *fiber.Error) *Problem {
 		return problem("headers_too_large", "")
 	}
 	if e.Code < 500 {
-		return problem("bad_request", e.Message)
+		// Its own words quote the request, tokens and all.
+		return problem("bad_request", "the request's head or body cannot be read")
 	}
 	return problem("unavailable", "")
 }

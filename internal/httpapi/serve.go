@@ -4,6 +4,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -146,7 +147,7 @@ func readable(err error) string {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return fmt.Sprintf("%s is a %s, want %s", wrong.Field, wrong.Value, wrong.Type)
+		return fmt.Sprintf("%s is a %s, which it cannot be", cmp.Or(wrong.Field, "the body"), wrong.Value)
 	case errors.Is(err, io.EOF):
 		return "the body is empty"
 	}

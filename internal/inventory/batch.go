@@ -21,8 +21,8 @@ type Sizes struct {
 
 // Validate refuses sizes that nothing could work with.
 func (s Sizes) Validate() error {
-	if s.Queue < 1 || s.Workers < 1 || s.Batch < 1 || s.Batch > 1000 {
-		return fmt.Errorf("queue %d, workers %d, batch %d: each is at least 1, a batch at most 1000", s.Queue, s.Workers, s.Batch)
+	if s.Queue < 1 || s.Queue > 1_000_000 || s.Workers < 1 || s.Workers > 64 || s.Batch < 1 || s.Batch > 1000 {
+		return fmt.Errorf("queue %d, workers %d, batch %d: want 1 to 1,000,000, to 64 and to 1,000", s.Queue, s.Workers, s.Batch)
 	}
 	return nil
 }

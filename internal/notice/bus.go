@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,8 +31,11 @@ type Hint struct {
 // server, tries again for ever, and keeps nothing that it could not send: what
 // was refused while NATS was down is known to its caller at once, and does not
 // go out a second time when NATS is back.
-func Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
-	nc, err := nats.Connect(url,
+func Connect(urls, name string, log *slog.Logger) (*nats.Conn, error) {
+	if err := checkURLs(urls); err != nil {
+		return nil, err
+	}
+	nc, err := nats.Connect(urls,
 		nats.Name(name),
 		nats.MaxReconnects(-1),
 		nats.RetryOnFailedConnect(true),
@@ -47,9 +53,21 @@ func Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 		}),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("nats %s: %w", url, err)
+		return nil, fmt.Errorf("nats %s: %w", urls, err)
 	}
 	return nc, nil
+}
+
+// checkURLs refuses what no server could ever answer at: a connection that is
+// tried for ever would hide it.
+func checkURLs(list string) error {
+	for one := range strings.SplitSeq(list, ",") {
+		u, err := url.Parse(strings.TrimSpace(one))
+		if err != nil || u.Host == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return fmt.Errorf("nats: %q is no address of a server; want nats://host:port", one)
+		}
+	}
+	return nil
 }
 
 func subjectOf(s *nats.Subscription) string {
