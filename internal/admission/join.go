@@ -15,7 +15,8 @@ const (
 	writeTries   = 3      // of a place, after an unknown outcome
 	joinWrites   = 64     // places looked up or written at once
 	joinLimit    = 4 * time.Second
-	storeLimit   = time.Second // one call of the store
+	allotLimit   = 3 * time.Second // long, for a block given up on is a hole in the line
+	storeLimit   = time.Second     // any other call of the store
 )
 
 // Joined is a place and what its holder carries away.
@@ -220,7 +221,7 @@ func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
 }
 
 func (e *entrance) block(ctx context.Context, n int64) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	ctx, cancel := context.WithTimeout(ctx, allotLimit)
 	defer cancel()
 	return e.line.cfg.Store.Allot(ctx, e.line.event, e.line.epoch, n, e.line.Sale().LineCap)
 }

@@ -30,6 +30,7 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 	at = at.UTC().Truncate(time.Millisecond)
 	t.line.cfg.Metrics.takes.Add(float64(len(chosen)))
 	t.mu.Lock()
+	t.taken = time.Now()
 	for i, a := range chosen {
 		t.mine = append(t.mine, first+int64(i))
 		t.letIn[a.place.Number] = at

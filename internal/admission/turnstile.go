@@ -33,6 +33,7 @@ type turnstile struct {
 	absent map[int64]absentee // answered, and expected again
 	rest   time.Time          // nobody is let in before
 
+	taken time.Time           // the last time that anybody was let in here
 	mine  []int64             // the takes that came here lately, ascending
 	letIn map[int64]time.Time // and the places that they were for
 
@@ -79,11 +80,18 @@ func (t *turnstile) hold(ctx context.Context, place Place) (Answer, error) {
 	}
 	over := time.NewTimer(t.line.cfg.Hold)
 	defer over.Stop()
-	select {
-	case <-a.done:
-	case <-over.C:
-	case <-t.closing:
-	case <-ctx.Done():
+	for waits := true; waits; {
+		select {
+		case <-a.done:
+		case <-t.closing:
+		case <-ctx.Done():
+		case <-over.C:
+			if t.isNext(place.Number) {
+				over.Reset(onItsWay)
+				continue
+			}
+		}
+		waits = false
 	}
 	for {
 		select {
@@ -100,6 +108,16 @@ func (t *turnstile) hold(ctx context.Context, place Place) (Answer, error) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// isNext reports whether the place will be let in so soon that sending it away
+// now would keep everybody behind it waiting for its return.
+func (t *turnstile) isNext(number int64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	soon := 2 + int(t.line.Sale().Rate*2*onItsWay.Seconds())
+	next := t.queue.Lowest(soon)
+	return time.Since(t.taken) < onItsWay && len(next) > 0 && number <= next[len(next)-1]
 }
 
 // enter puts the place into the queue, or joins the requests that wait for it.

@@ -133,6 +133,110 @@ func lowestFirst(t *testing.T, replicas int, most float64) {
 	t.Logf("of %d pairs %d were let in in the wrong order", pairs, inverted)
 }
 
+// A door at which many stand lets them in at the rate: nobody's pause between
+// two asks keeps the others waiting.
+func TestDeepDoorKeepsTheRate(t *testing.T) {
+	for replicas := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 50, 100_000)
+			w.held = 1000
+			store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+			var all []*admission.Line
+			for range replicas + 1 {
+				lines, _ := w.replica(t, store)
+				all = append(all, line(t, lines))
+			}
+			const people = 1000
+			tickets := make([]admission.Ticket, people)
+			for i := range people {
+				tickets[i] = ticket(t, all[0], join(t, all[0], i))
+			}
+			eventually(t, "enough are called", 20*time.Second, func() bool { return all[0].Standing().Front >= 300 })
+			began := time.Now()
+			ctx, done := context.WithCancel(t.Context())
+			var fans sync.WaitGroup
+			for i := range people {
+				fans.Go(func() {
+					for asks := i; ; asks++ {
+						a, err := all[asks%len(all)].Pass(ctx, tickets[i])
+						if err != nil || a.View == admission.ViewPassed || wait(ctx, a.RetryAfter) != nil {
+							return
+						}
+					}
+				})
+			}
+			wait(ctx, 6*time.Second) //nolint:errcheck // virtual
+			passed := len(w.after(0))
+			done()
+			fans.Wait()
+			if passed < 240 {
+				t.Errorf("%d let in within 6 s at 50/s, want at least 240", passed)
+			}
+			t.Logf("%d replicas: %d let in within %s at 50/s", len(all), passed, time.Since(began))
+			w.checkPace(t)
+		})
+	}
+}
+
+// While seats come back one by one, those who stand at the door are let in in
+// the order of their numbers and in no other, asks and pauses alike.
+func TestNobodyIsPassedOverWhileSeatsAreFew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 50, 0)
+		w.pending, w.sale.SharePrior, w.sale.TicketsPrior = 1000, 1, 1
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		const people = 60
+		tickets := make([]admission.Ticket, people)
+		for i := range people {
+			tickets[i] = ticket(t, l, join(t, l, i))
+		}
+		ctx, done := context.WithCancel(t.Context())
+		var returns sync.WaitGroup
+		returns.Go(func() {
+			for wait(ctx, 700*time.Millisecond) == nil {
+				w.set(func(w *world) { w.free, w.pending = w.free+2, w.pending-2 })
+				l.StockChanged()
+			}
+		})
+		stood := make([]time.Time, people) // when first told to come again
+		crowd(t, people, func(i int) {
+			for {
+				a, err := l.Pass(t.Context(), tickets[i])
+				if err != nil {
+					t.Error(err)
+				}
+				if a.View == admission.ViewPassed {
+					w.buy(a.Admitted, 1)
+					return
+				}
+				if stood[i].IsZero() && a.View == admission.ViewCalled {
+					stood[i] = time.Now()
+				}
+				wait(t.Context(), a.RetryAfter) //nolint:errcheck // virtual
+			}
+		})
+		done()
+		returns.Wait()
+		overtaken, waited := 0, 0
+		for place, since := range stood {
+			if since.IsZero() {
+				continue
+			}
+			waited++
+			for _, e := range w.passes {
+				if e.Place > int64(place) && e.TakenAt.After(since) && e.TakenAt.Before(w.passes[int64(place)].TakenAt) {
+					overtaken++
+				}
+			}
+		}
+		if overtaken > 0 || waited < 20 {
+			t.Errorf("of %d people who stood at the door longer than one ask, %d were passed over", waited, overtaken)
+		}
+		w.checkPace(t)
+	})
+}
+
 // inversions counts pairs of places of which the higher was let in first, after
 // the first takes.
 func (w *world) inversions(first int64) (inverted, pairs int) {
@@ -377,9 +481,10 @@ func TestDrainHoldsNobody(t *testing.T) {
 func TestDoorIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 500, 1_000_000)
+		w.held = 200
 		lines, _ := w.replica(t, newMemory(time.Millisecond, 2*time.Millisecond))
 		l := line(t, lines)
-		const people = heldAtOnce + 50
+		const people = 250
 		tickets := make([]admission.Ticket, people)
 		crowd(t, people, func(i int) { tickets[i] = ticket(t, l, join(t, l, i)) })
 		eventually(t, "all are called", time.Minute, func() bool { return l.Standing().Front >= people })

@@ -38,14 +38,12 @@ type world struct {
 	ticketKeys *admission.TicketKeys
 	passKeys   *admission.PassKeys
 	replicas   int
+	held       int // how many may stand at a door; 0: as in production
 }
 
 var errDown = errors.New("connection refused")
 
-const (
-	event      = "hall"
-	heldAtOnce = 200
-)
+const event = "hall"
 
 // newWorld has a sale that opens now, in people a second and seats.
 func newWorld(t testing.TB, rate float64, seats int64) *world {
@@ -170,7 +168,7 @@ func (w *world) replica(t testing.TB, store admission.Store) (lines *admission.L
 	lines = admission.NewLines(admission.Config{
 		Replica: fmt.Sprintf("replica-%d", w.replicas), Store: store, Books: w.books(),
 		Tickets: w.ticketKeys, Passes: w.passKeys, Recount: w.recount,
-		Hold: admission.HoldFor, Held: heldAtOnce, Lease: admission.LeaseFor,
+		Hold: admission.HoldFor, Held: w.held, Lease: admission.LeaseFor,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Metrics: admission.NewMetrics(prometheus.NewRegistry()),
 	}, w.sales)
 	ctx, cancel := context.WithCancel(t.Context())
