@@ -36,7 +36,9 @@ var arrows = map[string][]string{
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/crowd", "internal/audit", "internal/payprov",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
+		"internal/admission", "internal/admission/dynamo", "sql",
 	},
+	"examples": {},
 }
 
 // composers may import everything of ours but test packages and these.

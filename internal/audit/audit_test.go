@@ -176,7 +176,7 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		{"a pass by another credit", "P9", facts{line: strings.Replace(line, `"take":4`, `"take":7`, 1)}},
 		{"a place that grew", "P7", facts{told: strings.Replace(told, `"number":0}`, `"number":7}`, 1)}},
 		{"a place that moved back", "P7", facts{told: strings.Replace(told, `"ahead":2`, `"ahead":5`, 1)}},
-		{"passed over at the door", "P7", facts{told: doorAt("00:00:04", "00:00:06", 0) + doorAt("00:00:06", "00:00:08", 0) + doorAt("00:00:09", "00:00:11", 0)}},
+		{"passed over at the door", "P7", facts{sql: `UPDATE passes SET taken_at = '2026-01-01 00:00:20' WHERE take = 1`, told: doorAt("00:00:04", "00:00:06", 0) + doorAt("00:00:06", "00:00:08", 0) + doorAt("00:00:09", "00:00:11", 0)}},
 		{"a claim that is not so", "P2", facts{told: strings.Replace(told, `"S1","S0"`, `"S1","S5"`, 1)}},
 		{"refused, and yet an order", "P2", facts{told: strings.Replace(told, `"try-0"`, `"try-D"`, 1)}},
 		{"a pass that nobody wrote down", "P9", facts{told: strings.Replace(told, `"take":1`, `"take":9`, 1)}},
