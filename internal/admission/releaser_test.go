@@ -93,26 +93,26 @@ func visit(ctx context.Context, w *world, lines []*admission.Line, i int) {
 
 // visitAny is visit at whichever replicas there are at the moment.
 func visitAny(ctx context.Context, w *world, alive func() []*admission.Line, i int) {
-	any := func() *admission.Line {
+	anyLine := func() *admission.Line {
 		lines := alive()
 		return lines[rand.IntN(len(lines))]
 	}
 	var j admission.Joined
 	for {
 		var err error
-		if j, err = any().Join(ctx, holder(i)); err == nil {
+		if j, err = anyLine().Join(ctx, holder(i)); err == nil {
 			break
 		}
 		if wait(ctx, time.Second) != nil {
 			return
 		}
 	}
-	k, err := any().Ticket(j.Ticket)
+	k, err := anyLine().Ticket(j.Ticket)
 	for err == nil {
 		var a admission.Answer
-		a, err = any().Pass(ctx, k)
+		a, err = anyLine().Pass(ctx, k)
 		if a.View == admission.ViewPassed {
-			shop(ctx, w, any, a.Admitted, i)
+			shop(ctx, w, anyLine, a.Admitted, i)
 			return
 		}
 		if err == nil {
@@ -122,10 +122,10 @@ func visitAny(ctx context.Context, w *world, alive func() []*admission.Line, i i
 }
 
 // shop is somebody inside: four in ten buy, after a while, with signs of life.
-func shop(ctx context.Context, w *world, any func() *admission.Line, p admission.Pass, i int) {
+func shop(ctx context.Context, w *world, anyLine func() *admission.Line, p admission.Pass, i int) {
 	think := time.Duration(rand.ExpFloat64() * float64(w.think))
 	for until := time.Now().Add(think); time.Now().Before(until); {
-		any().Alive(p)
+		anyLine().Alive(p)
 		if wait(ctx, min(8*time.Second, time.Until(until))) != nil {
 			return
 		}
@@ -133,10 +133,10 @@ func shop(ctx context.Context, w *world, any func() *admission.Line, p admission
 	tickets := 1 + int64(i%4)
 	switch {
 	case i%10 >= 4:
-		any().Gone(p)
+		anyLine().Gone(p)
 	case w.buy(p, tickets) == 0:
-		any().FoundNothing(p, tickets)
-		any().Gone(p)
+		anyLine().FoundNothing(p, tickets)
+		anyLine().Gone(p)
 	}
 }
 

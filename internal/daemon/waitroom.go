@@ -156,11 +156,11 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 func live(p *process.Process, lines *admission.Lines, ledger *admission.Ledger) {
 	life, end := context.WithCancel(p.Work())
 	p.Go("lines", func(context.Context) error {
-		books, close := context.WithCancel(p.Work())
+		books, stop := context.WithCancel(p.Work())
 		var writing sync.WaitGroup
 		writing.Go(func() { ledger.Run(books) })
 		lines.Run(life)
-		close()
+		stop()
 		writing.Wait()
 		return nil
 	})
