@@ -81,6 +81,8 @@ func returned(c *fiber.Ctx) (message string, waiting bool) {
 	switch c.Query("pay") {
 	case "":
 		return "", false
+	case "order_ended":
+		return "The time to pay has just run out.", false
 	case "too_many_payments":
 		return "There are several payments open for this order. Finish one of them on the provider’s page, or let it fail there.", false
 	}

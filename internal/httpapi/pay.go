@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/url"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Pay struct {
 	Verify func(body []byte, signature string, now time.Time) string
 	// Receive makes a notice's effect durable; see orders.Inbox.
 	Receive func(ctx context.Context, body []byte) (orders.Outcome, error)
+	// Back is where a browser that cannot pay is sent: the order's page.
+	Back func(event string, order uuid.UUID) string
 
 	Log *slog.Logger
 	// CallLimit bounds a call to the provider; an opening gets it and a margin.
@@ -86,10 +89,32 @@ type paymentBody struct {
 }
 
 func (p Pay) open(ctx context.Context, r openRequest) (reply, error) {
-	_, holder, err := p.Holder(r.token, time.Now())
+	event, holder, err := p.Holder(r.token, time.Now())
 	if err != nil {
 		return reply{}, problem("ticket_invalid", err.Error())
 	}
+	out, err := p.opening(ctx, r, holder)
+	var refused *Problem
+	if r.form && errors.As(err, &refused) {
+		return p.back(event, r.order, refused)
+	}
+	return out, err
+}
+
+// back sends a browser to the order's page, which says why in words: a person
+// is not to read a problem document.
+func (p Pay) back(event string, order uuid.UUID, why *Problem) (reply, error) {
+	to, err := url.Parse(p.Back(event, order))
+	if err != nil {
+		return reply{}, why
+	}
+	q := to.Query()
+	q.Set("pay", why.Code)
+	to.RawQuery = q.Encode()
+	return reply{status: fiber.StatusSeeOther, header: [][2]string{{"Location", to.String()}}}, nil
+}
+
+func (p Pay) opening(ctx context.Context, r openRequest, holder string) (reply, error) {
 	opening, payment, err := p.Open(ctx, r.order, holder, r.key)
 	switch {
 	case errors.Is(err, orders.ErrProvider):
