@@ -2,10 +2,14 @@ package webtest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"waitroom/internal/inventory"
 )
 
 func (w *world) byHand(t *testing.T) {
@@ -220,6 +224,26 @@ func (w *world) back(t *testing.T) {
 		t.Errorf("led to %s, want the order %s", b.path(), order)
 	}
 	b.expect("status of 409")
+}
+
+// tooLate: who presses Pay when the time has run out is told so, on a page.
+func (w *world) tooLate(t *testing.T) {
+	t.Parallel()
+	b := w.tab(t).withoutScript()
+	b.goIn(w.sale(t, stalls(t), func(e *inventory.Event) { e.PayWithin, e.PayExtension = 3*time.Second, 0 }))
+	b.take("A-1")
+	b.heading("Pay for your seat")
+	order := b.path()
+	until(t, "the order has run out", func() bool {
+		var status string
+		err := w.pool.QueryRow(t.Context(), "SELECT status FROM orders WHERE id = $1", order[strings.LastIndex(order, "/")+1:]).Scan(&status)
+		return err == nil && status == "expired"
+	})
+	b.press("Pay EUR 95.00")
+	b.heading("This order has run out")
+	if b.path() != order {
+		t.Errorf("led to %s, want %s", b.path(), order)
+	}
 }
 
 // paidAnew: a payment that came to nothing does not stand in the next one's way.

@@ -11,6 +11,7 @@ func TestPages(t *testing.T) {
 	t.Run("a refused seat is named and the others kept", w.refused)
 	t.Run("a place stays the same", w.again)
 	t.Run("the back button leads to the order", w.back)
+	t.Run("who pays too late is told so", w.tooLate)
 	t.Run("a payment that failed can be made anew", w.paidAnew)
 	t.Run("the wait never goes back and is spoken politely", w.waits)
 	t.Run("a sale can be watched", w.watching)

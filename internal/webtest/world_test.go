@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,6 +30,8 @@ type world struct {
 	pool    *pgxpool.Pool
 	browser context.Context
 	sales   atomic.Int64
+
+	creating sync.Mutex
 }
 
 // browserPath finds Chromium, or says why nothing can be tested.
@@ -125,7 +128,10 @@ func (w *world) sale(t *testing.T, hall inventory.Hall, change ...func(*inventor
 	for _, c := range change {
 		c(&e)
 	}
-	if out, err := inventory.CreateEvent(t.Context(), w.pool, e, &hall); err != nil || out != inventory.Changed {
+	w.creating.Lock() // each new hall is analysed, one at a time
+	out, err := inventory.CreateEvent(t.Context(), w.pool, e, &hall)
+	w.creating.Unlock()
+	if err != nil || out != inventory.Changed {
 		t.Fatalf("event %s: %s, %v", e.ID, out, err)
 	}
 	until(t, "the event "+e.ID+" is served", func() bool {

@@ -24,10 +24,13 @@
     return demand < d.seats.free ? "likely" : demand < d.seats.free + d.seats.pending ? "possible" : "unlikely";
   };
   // Until the opening nobody is let in: that part of the wait is the same for all.
-  const eta = (d, ahead) => {
-    if (!d.eta_s_per_100) return null;
-    const opens = Math.max(0, (Date.parse(d.opens_at) - Date.parse(d.as_of)) / 1000);
-    return [d.eta_s_per_100.p50, d.eta_s_per_100.p90].map((s) => opens + (s - opens) * ahead / 100);
+  const opens = (d) => Math.max(0, (Date.parse(d.opens_at) - Date.parse(d.as_of)) / 1000);
+  const eta = (d, ahead) => d.eta_s_per_100 &&
+    [d.eta_s_per_100.p50, d.eta_s_per_100.p90].map((s) => opens(d) + (s - opens(d)) * ahead / 100);
+  // While nobody is let in one asks as if they were, to be there when it goes on.
+  const poll = (d, ahead) => {
+    const wait = d.rate > 0 ? opens(d) + ahead * d.turn / d.rate : Infinity;
+    return 1000 * Math.min(d.poll.max_s, Math.max(d.poll.min_s, wait * d.poll.share_of_eta));
   };
   const wait = (d, ahead) => {
     const span = eta(d, ahead), n = window.say.number;
@@ -39,7 +42,7 @@
     verdicts = [verdicts[1], verdict(d, ahead)]; // it changes when two documents agree
     if (verdicts[0] === verdicts[1] || !verdicts[0]) $("verdict").textContent = window.say.words[verdicts[1]] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
     document.title = n(ahead) + " ahead – " + place.dataset.sale;
-    next = 1000 * (span ? Math.min(d.poll.max_s, Math.max(d.poll.min_s, span[0] * d.poll.share_of_eta)) : d.poll.max_s / 4);
+    next = poll(d, ahead);
     say(n(ahead) + " ahead of you. " + $("eta").textContent);
   };
   const turn = () => {
