@@ -78,7 +78,13 @@ func connect(p *process.Process, url string) (*nats.Conn, error) {
 		return nil, err
 	}
 	// The last answers are on their way before the connection closes.
-	p.OnClose("nats", func(ctx context.Context) error { defer nc.Close(); return nc.FlushWithContext(ctx) })
+	p.OnClose("nats", func(ctx context.Context) error {
+		defer nc.Close()
+		if !nc.IsConnected() { // nothing can go, and who waits for it asks again
+			return nil
+		}
+		return nc.FlushWithContext(ctx)
+	})
 	p.Check("nats", time.Second, func(context.Context) error {
 		if !nc.IsConnected() {
 			return errors.New("not connected")

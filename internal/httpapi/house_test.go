@@ -89,11 +89,17 @@ func (h *house) do(c call) answer { return h.doIn(h.t.Context(), c) }
 func (h *house) doIn(ctx context.Context, c call) answer {
 	x, a := h.send(ctx, c)
 	if a.err == nil && !c.page {
-		for _, fault := range h.contract.broken(ctx, x) {
-			h.t.Errorf("%s %s: %v\n\tasked %.200s\n\tanswered %.300s", c.method, c.path, fault, x.sent, a)
-		}
+		h.judge(x)
 	}
 	return a
+}
+
+// judge holds an exchange against the contract.
+func (h *house) judge(x exchange) {
+	h.t.Helper()
+	for _, fault := range h.contract.broken(context.WithoutCancel(h.t.Context()), x) {
+		h.t.Errorf("%s %s: %v\n\tasked %.200s\n\tanswered %d %.300s", x.request.Method, x.request.URL, fault, x.sent, x.status, x.body)
+	}
 }
 
 func (h *house) send(ctx context.Context, c call) (exchange, answer) {
@@ -276,7 +282,9 @@ func (h *house) one(sql string, args ...any) (n int64) {
 }
 
 // facts is a count and a checksum of every table, but for those that change by
-// themselves: what the claimers report, and the credit that flows.
+// themselves: what the claimers report, the credit that flows, and that a
+// notice was relayed. A buyer who holds nothing is a lock to take turns at, and
+// no fact.
 func (h *house) facts() map[string]string {
 	h.t.Helper()
 	var tables string
@@ -291,7 +299,7 @@ func (h *house) facts() map[string]string {
 		var n int64
 		var sum string
 		err := h.pool.QueryRow(h.t.Context(), `
-			SELECT count(*), coalesce(md5(string_agg(r::text, chr(10) ORDER BY r::text)), '') FROM `+table+` r`).Scan(&n, &sum)
+			SELECT count(*), coalesce(md5(string_agg(fact, chr(10) ORDER BY fact)), '') FROM (SELECT (to_jsonb(r) - 'relayed_at')::text AS fact FROM `+table+` r`+map[string]string{"buyers": ` WHERE held > 0`}[table]+`) facts`).Scan(&n, &sum)
 		if err != nil {
 			h.t.Fatal(err)
 		}

@@ -42,8 +42,8 @@ func (a Attempt) Validate() error {
 		return fmt.Errorf("%w: a key is 1 to 200 visible ASCII characters", ErrBadAttempt)
 	case (len(a.Seats) > 0) == (a.Tier != ""):
 		return fmt.Errorf("%w: it wants either seats or a quantity of a tier", ErrBadAttempt)
-	case a.Tier != "" && !text(a.Tier, 100):
-		return fmt.Errorf("%w: a tier is a text of at most 100 bytes", ErrBadAttempt)
+	case a.Tier != "" && !text(a.Tier, 400): // 100 characters, as the price_tiers table has it
+		return fmt.Errorf("%w: a tier is a text of at most 400 bytes", ErrBadAttempt)
 	case a.Tier == "" && a.Quantity != 0, a.Tier != "" && a.Quantity < 1, a.size() > mostSeats:
 		return fmt.Errorf("%w: a quantity is 1 to %d", ErrBadAttempt, mostSeats)
 	}

@@ -1,0 +1,73 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"waitroom/internal/demo"
+)
+
+// natsServer runs one that can be stopped and come back where it was.
+func natsServer(t *testing.T, port int) (stop func(), at int) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("nats is not ready")
+	}
+	stop = func() { s.Shutdown(); s.WaitForShutdown() }
+	t.Cleanup(stop)
+	return stop, s.Addr().(*net.TCPAddr).Port
+}
+
+// NATS is lost in the middle of a sale: claims are answered busy or unknown, and
+// soon; the line goes on; what was claimed meanwhile is found by its key. When
+// NATS is back, claims work again by themselves.
+func TestSaleOutlivesNATS(t *testing.T) {
+	stop, port := natsServer(t, server.RANDOM_PORT)
+	h := open(t, demo.Build{Services: demo.Services{NATSURL: fmt.Sprintf("nats://127.0.0.1:%d", port)}})
+	first, second := h.letIn(), h.letIn()
+	h.want(h.claim(first, "before", named("A-1")), 201, "")
+
+	// One claim is under way when the server goes: its answer is lost.
+	lost := make(chan answer, 1)
+	h.hold(`SELECT FROM seats WHERE guid = 'A-2' FOR UPDATE`, func() {
+		go func() { lost <- h.claim(second, "k", named("A-2")) }()
+		h.until("claim under way", func() bool {
+			return h.one(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`) > 0
+		})
+		stop()
+	})
+	third := h.letIn() // the line goes on
+	for range 5 {
+		began := time.Now()
+		h.want(h.claim(third, "away", named("A-3")), 503, "busy")
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("without NATS a claim is answered after %s", took)
+		}
+	}
+	if n := h.one(`SELECT count(*) FROM orders WHERE attempt = 'away'`); n != 0 {
+		t.Errorf("%d orders of an attempt that was answered busy", n)
+	}
+	a := <-lost
+	if a.err != nil || a.status != 202 && a.code() != "claim_unknown" && a.code() != "busy" {
+		t.Errorf("the claim whose answer was lost: %s", a)
+	}
+	t.Logf("answer lost: %s; line went on to place %d, take %d", a, third.number, third.take)
+
+	natsServer(t, port)
+	began := time.Now()
+	h.order(h.want(h.settle(third, "away", named("A-3")), 201, ""))
+	t.Logf("claims work %s after NATS is back", time.Since(began).Round(time.Millisecond))
+	o := h.order(h.settle(second, "k", named("A-2")))
+	if n := h.one(`SELECT count(*) FROM orders WHERE account = (SELECT account FROM orders WHERE id = $1)`, o.Order.ID); n != 1 {
+		t.Errorf("the attempt whose answer was lost has %d orders, want 1", n)
+	}
+}

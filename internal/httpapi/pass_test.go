@@ -1,0 +1,61 @@
+package httpapi_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"waitroom/internal/demo"
+)
+
+// Eight requests at once for one place's pass: one pass, counted once, and the
+// same one for ever.
+func TestOnePlaceOnePass(t *testing.T) {
+	h := open(t, demo.Build{})
+	for round := range 5 {
+		j := h.join("")
+		var answers [8]answer
+		var wg sync.WaitGroup
+		for i := range answers {
+			wg.Go(func() {
+				for answers[i] = h.askPass(j); answers[i].status == 202; answers[i] = h.askPass(j) {
+				}
+			})
+		}
+		wg.Wait()
+		ids := map[string]int{}
+		for _, a := range append(answers[:], h.askPass(j)) {
+			ids[passID(t, a)]++
+		}
+		if len(ids) != 1 {
+			t.Errorf("place %d has the passes %v", j.Place.Number, ids)
+		}
+		if n := h.one(`SELECT count(*) FROM passes WHERE place = $1`, j.Place.Number); n != 1 {
+			t.Errorf("place %d has %d passes written down", j.Place.Number, n)
+		}
+		if n := h.one(`SELECT max(take) FROM passes`); n != int64(round+1) {
+			t.Errorf("%d people let in, %d credits used", round+1, n)
+		}
+	}
+	h.until("counted once in the document", func() bool { return h.status().Taken == 5 })
+}
+
+func (h *house) askPass(j joined) answer {
+	return h.do(call{method: "POST", path: places + "/me/pass", token: j.Ticket})
+}
+
+// passID is the jti and the very text: the same pass to the letter.
+func passID(t *testing.T, a answer) string {
+	t.Helper()
+	var got struct{ Pass string }
+	if a.status != 200 {
+		t.Fatalf("pass: %s", a)
+	}
+	a.into(t, &got)
+	token, _, err := jwt.NewParser().ParseUnverified(got.Pass, jwt.MapClaims{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.Claims.(jwt.MapClaims)["jti"].(string) + " " + got.Pass
+}
