@@ -1,5 +1,15 @@
 package httpapi
 
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
 // Codes is every problem's code with its status, for tests that look from
 // outside.
 func Codes() map[string]int {
@@ -10,9 +20,29 @@ func Codes() map[string]int {
 	return codes
 }
 
-// NetworkOf and Hop are how a network is named and an entry of
-// X-Forwarded-For is read.
-var (
-	NetworkOf = networkOf
-	Hop       = hop
-)
+// NetworkOf is what the limiter takes for one network.
+func NetworkOf(a netip.Addr) netip.Prefix { return networkOf(a) }
+
+// NetworksMost is how many networks a limiter counts by itself.
+const NetworksMost = networksMost
+
+// Counter is a limiter without a listener.
+type Counter struct{ l *Limiter }
+
+// NewCounter makes one that counts by itself.
+func NewCounter(t testing.TB, perMinute int) Counter {
+	t.Helper()
+	l, err := NewLimiter(LimiterConfig{PerMinute: perMinute}, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Counter{l}
+}
+
+// Judge says whether a join of that network is let through.
+func (c Counter) Judge(ctx context.Context, network netip.Prefix, now time.Time) bool {
+	return c.l.judge(ctx, network, now).allowed
+}
+
+// Kept is how many networks it remembers.
+func (c Counter) Kept() int { return len(c.l.here) }

@@ -31,7 +31,7 @@ func (h *house) export() (all []exported) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // read only
+	defer r.Close()     //nolint:errcheck // read only
 	places := int64(-1) // as the last line counts them
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		p := struct {
