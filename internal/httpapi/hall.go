@@ -16,15 +16,14 @@ import (
 // not change, and the availability, which is worked out once a second and
 // served from memory to any number of people.
 type Hall struct {
-	event string
-	plan  inventory.SeatPlan
-	index map[string]int // guid to pos
-	tiers map[string]bool
-	free  atomic.Pointer[Document]
-	last  atomic.Pointer[inventory.Count]
-	// numbered: it has seats to draw and to choose one by one.
-	numbered bool
-	picker   atomic.Pointer[picker]
+	event   string
+	plan    inventory.SeatPlan
+	index   map[string]int // guid to pos
+	tiers   map[string]bool
+	free    atomic.Pointer[Document]
+	last    atomic.Pointer[inventory.Count]
+	drawing *drawing // nil: it has no seats to draw and to choose one by one
+	picker  atomic.Pointer[picker]
 }
 
 // Document is bytes that are the same for everyone, with their strong ETag.
@@ -45,10 +44,9 @@ func NewHall(event string, plan inventory.SeatPlan) *Hall {
 		h.index[s.GUID] = i
 		if s.Kind == "general" {
 			h.tiers[s.Tier] = true
-		} else {
-			h.numbered = true
 		}
 	}
+	h.drawing = drawingOf(plan)
 	return h
 }
 

@@ -63,7 +63,9 @@ type eventPage struct {
 	OpensIn                             int // seconds; 0: it has begun
 	Seats                               countsView
 	Waiting, AtDoor, Inside, LastMinute int64
-	Plan, MapText                       string
+	Currency                            string
+	Hall                                *drawing // nil: nothing to draw
+	Quota                               int      // 0: nothing is chosen here
 }
 
 // event is the same for everyone: it reads no cookie, so that a cache may keep it.
@@ -78,14 +80,13 @@ func (p *pages) event(c *fiber.Ctx) error {
 		frame: p.frame(c, sale.Title), Venue: sale.Venue,
 		StateText: stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed, OpensAt: sale.OpensAt,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiting, AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
-		MapText: "Map of the hall. The figures above say the same in numbers.",
 	}
 	page.Title = sale.Title + " – Waitroom"
 	if s.State == admission.Scheduled {
 		page.OpensIn = max(1, int(time.Until(sale.OpensAt).Seconds()))
 	}
-	if hall, ok := p.api.Halls.Get(page.Event); ok && hall.numbered {
-		page.Plan = hall.plan.Hash
+	if hall, ok := p.api.Halls.Get(page.Event); ok {
+		page.Hall, page.Currency = hall.drawing.says("Map of the hall. The figures above say the same in numbers."), hall.plan.Currency
 	}
 	return p.show(c, "event.html", page, sharedPage)
 }

@@ -13,15 +13,15 @@ type sectionGroup struct {
 type rowGroup struct {
 	Section, Name string
 	Free          int64
-	Price         int64 // of its seats, unless they say another
+	Price         int64 // of its seats, unless one says another
 	Open          bool
 	Seats         []seatChoice
+	regular       int // seats that are no wheelchair places
 }
 
 type seatChoice struct {
 	GUID, Number string
 	AmountMinor  int64
-	OwnPrice     bool // unlike its row's
 	Accessible   bool
 	Chosen       bool
 }
@@ -46,7 +46,7 @@ func (h *Hall) sections(count *inventory.Count, chosen map[string]bool) (out []*
 
 func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
 	if len(s.Rows) == 0 || s.Rows[len(s.Rows)-1].Name != seat.Row {
-		s.Rows = append(s.Rows, &rowGroup{Section: s.Name, Name: seat.Row, Price: seat.AmountMinor})
+		s.Rows = append(s.Rows, &rowGroup{Section: s.Name, Name: seat.Row})
 	}
 	row := s.Rows[len(s.Rows)-1]
 	s.Free, row.Free = s.Free+1, row.Free+1
@@ -55,5 +55,11 @@ func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
 	if s.From == 0 || s.From > seat.AmountMinor && !accessible {
 		s.From = seat.AmountMinor
 	}
-	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, row.Price != seat.AmountMinor, accessible, chosen})
+	if row.Price == 0 || !accessible && row.regular == 0 {
+		row.Price = seat.AmountMinor
+	}
+	if !accessible {
+		row.regular++
+	}
+	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, accessible, chosen})
 }

@@ -16,12 +16,13 @@ import (
 // the map beside it only ticks its boxes.
 type seatsPage struct {
 	frame
-	Key, Plan, Currency, MapText string
-	Quota                        int
-	Until                        time.Time
-	AnyFree, Numbered            bool
-	General                      []generalGroup
-	List                         template.HTML
+	Key, Currency string
+	Quota         int
+	Until         time.Time
+	AnyFree       bool
+	Hall          *drawing // nil: nothing to draw
+	General       []generalGroup
+	List          template.HTML
 }
 
 type generalGroup struct {
@@ -111,10 +112,10 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		return p.sorry(c, err)
 	}
 	s := seatsPage{
-		frame: p.frame(c, "Choose your seats"), Key: was.key, Plan: hall.plan.Hash, Currency: hall.plan.Currency,
-		Quota: pass.Quota, Until: pass.ExpiresAt, Numbered: hall.numbered,
+		frame: p.frame(c, "Choose your seats"), Key: was.key, Currency: hall.plan.Currency,
+		Quota: pass.Quota, Until: pass.ExpiresAt,
+		Hall:    hall.drawing.says("Map of the hall. The list below has the same seats, by section and row."),
 		General: hall.general(hall.last.Load()), List: shown.list,
-		MapText: "Map of the hall. The list below has the same seats, by section and row.",
 	}
 	s.AnyFree, s.Message = shown.any || len(s.General) > 0, message
 	if err := p.show(c, "seats.html", s, personal); err != nil {

@@ -52,7 +52,7 @@ var pictures = []picture{
 	}},
 	{"event-open", func(t *testing.T, w *world, b *tab) {
 		b.open("/e/hall")
-		b.sees("the hall", "document.querySelector('#live:not([hidden]) canvas') && asof.textContent")
+		b.sees("the hall", "document.querySelector('#live canvas').drawn && asof.textContent")
 	}},
 	{"event-soon", func(t *testing.T, w *world, b *tab) {
 		b.open("/e/" + w.sale(t, stalls(t), soon))
@@ -144,7 +144,7 @@ var pictures = []picture{
 		w.paid(t, g, g.claim(t, "ST-F-12", "ST-F-13"))
 		b.goIn(e)
 		b.tick("ST-D-9", "ST-D-10")
-		b.sees("the map", "!document.querySelector('.hall').hidden && chosen.textContent.includes('EUR')")
+		b.sees("the map", "document.querySelector('canvas').drawn && chosen.textContent.includes('EUR')")
 	}},
 	{"seats-noscript", func(t *testing.T, w *world, b *tab) {
 		e := w.sale(t, stalls(t))

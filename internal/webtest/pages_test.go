@@ -14,7 +14,7 @@ func TestPages(t *testing.T) {
 	t.Run("who pays too late is told so", w.tooLate)
 	t.Run("a payment that failed can be made anew", w.paidAnew)
 	t.Run("the wait never goes back and is spoken politely", w.waits)
-	t.Run("a sale can be watched", w.watching)
+	t.Run("a sale can be watched and joined by hand", w.besideFans)
 	t.Run("a seat that comes back is offered", w.comesBack)
 	t.Run("shared pages know nobody", w.shared)
 	t.Run("cookies, scripts and forms are guarded", w.guarded)

@@ -130,7 +130,7 @@ func (w *world) quick(t *testing.T) {
 	t.Parallel()
 	b := w.tab(t)
 	b.goIn(w.sale(t, concertHall(t)))
-	b.sees("the map", "!document.querySelector('.hall').hidden")
+	b.sees("the map", "document.querySelector('canvas').drawn")
 	type sizes struct {
 		Page, Sent, Scripts, Map, Until float64
 		Seats                           int

@@ -101,13 +101,33 @@ func (b *tab) open(path string) {
 // click presses what sel names with the mouse.
 func (b *tab) click(sel string) {
 	b.t.Helper()
-	b.do("click "+sel, chromedp.Click(chromedp.CSS(sel)))
+	b.hit(sel, fmt.Sprintf("document.querySelector(%q)", sel))
 }
 
-// press clicks the button or link with this text.
+// press clicks the button, link or fold whose text begins so.
 func (b *tab) press(text string) {
 	b.t.Helper()
-	b.do("press "+text, chromedp.Click(fmt.Sprintf(`//main//*[self::button or self::a][normalize-space(.)=%q]`, text)))
+	b.hit(text, fmt.Sprintf("[...document.querySelectorAll('main :is(button, a, summary)')].find(e => e.innerText.trim().replace(/\\s+/g, ' ').startsWith(%q))", text))
+}
+
+// hit clicks the element that an expression finds, where a person would: what
+// is hidden, or lies under something else, cannot be hit. Before its first paint
+// a page takes no clicks.
+func (b *tab) hit(what, js string) {
+	b.t.Helper()
+	js = `(() => {
+		const el = ` + js + `;
+		if (!el || document.readyState !== "complete" || !el.checkVisibility() || !performance.getEntriesByName("first-contentful-paint").length) return null;
+		el.scrollIntoView({block: "center", behavior: "instant"});
+		const box = el.getClientRects()[0], x = box.left + box.width / 2, y = box.top + box.height / 2;
+		return el.contains(document.elementFromPoint(x, y)) ? [x, y] : null })()`
+	var at []float64
+	until(b.t, what+" can be clicked, and stands still", func() bool {
+		was := at
+		at, _ = chromedp.Run(b.ctx, chromedp.Evaluate[[]float64](js))
+		return at != nil && slices.Equal(at, was)
+	})
+	b.do("click "+what, chromedp.MouseClickXY(at[0], at[1]))
 }
 
 // leave presses what leads to another page, and waits for it.

@@ -1,10 +1,6 @@
 package webtest
 
-import (
-	"fmt"
-
-	"github.com/chromedp/chromedp"
-)
+import "fmt"
 
 // The ways through a sale, as one person walks them.
 
@@ -77,7 +73,7 @@ func (b *tab) take(seats ...string) {
 // checkout goes to the provider's page.
 func (b *tab) checkout() {
 	b.t.Helper()
-	b.do("pay", chromedp.Click(`//main//button[starts-with(normalize-space(.), "Pay ")]`))
+	b.press("Pay ")
 	b.sees("the provider's page", fmt.Sprintf("location.href.startsWith(%q) && document.readyState === 'complete'", b.w.house.ProviderURL))
 }
 

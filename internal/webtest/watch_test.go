@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,8 +61,9 @@ func (w *world) waits(t *testing.T) {
 	t.Logf("%d looks at the progress, %d announcements", len(s.Progress), len(s.Said))
 }
 
-// watching: the event's page shows a sale as it goes, within two seconds.
-func (w *world) watching(t *testing.T) {
+// besideFans: the event's page shows a sale as it goes, and one can buy by hand
+// among the fans.
+func (w *world) besideFans(t *testing.T) {
 	t.Parallel()
 	e := w.sale(t, concertHall(t))
 	coming, home := context.WithCancel(t.Context())
@@ -73,14 +75,14 @@ func (w *world) watching(t *testing.T) {
 	go func() { done <- fans.Run(coming) }()
 	b := w.tab(t)
 	b.open("/e/" + e)
-	b.within(60*time.Second, "half of the hall is sold", "Number(document.querySelector('dd[data-f=sold]').textContent.replace(',', '')) > 300")
-	b.keep("event-live-light-1100")
-	b.do("a phone", chromedp.EmulateViewport(360, 740))
-	b.keep("event-live-light-360")
+	b.within(60*time.Second, "a good part of the hall is sold", "Number(document.querySelector('dd[data-f=sold]').textContent.replace(',', '')) > 200")
+	b.keep("live-event")
+	w.among(t, e)
 	sum := ask[int](b, "['free','pending','sold'].reduce((n, f) => n + Number(document.querySelector(`dd[data-f=${f}]`).textContent.replace(',', '')), 0)")
 	if sum != 1756 {
 		t.Errorf("the page adds up to %d seats, want 1756", sum)
 	}
+	b.do("the window", chromedp.EmulateViewport(360, 740))
 	home()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -91,6 +93,30 @@ func (w *world) watching(t *testing.T) {
 		shown := ask[[]int64](b, "['sold','pending'].map(f => Number(document.querySelector(`dd[data-f=${f}]`).textContent.replace(',', '')))")
 		return shown[0] == doc.Seats.Sold && shown[1] == doc.Seats.Pending
 	})
+}
+
+// among buys what is free, while fans take one seat after the other.
+func (w *world) among(t *testing.T, event string) {
+	b := w.tab(t)
+	b.do("the window", chromedp.EmulateViewport(820, 900))
+	b.goIn(event)
+	b.sees("the map", "document.querySelector('canvas').drawn")
+	until(t, "two seats are ours", func() bool {
+		if strings.Contains(b.path(), "/orders/") {
+			return true
+		}
+		ask[bool](b, `(() => {
+			const free = [...document.querySelectorAll("input[name=seat]:enabled")], at = Math.floor(free.length / 2);
+			for (const box of document.querySelectorAll("input[name=seat]:checked")) box.click();
+			free.slice(at, at + 2).forEach(box => box.click());
+			scrollTo(0, 0);
+			return true })()`)
+		b.keep("live-seats")
+		b.leave("Take these seats")
+		return false
+	})
+	b.pay()
+	b.expect("status of 409") // some of them were gone
 }
 
 // comesBack: a seat that is given back gets its box beside the list, without a

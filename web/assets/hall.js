@@ -17,11 +17,10 @@ window.hall = async (box, picks) => {
       seats.push({ pos, x, y, number, tier, section: map.sections[r.section], row: r.row || "", guid: r.guids ? r.guids[i] : (r.prefix || "") + number, wheelchair: !!r.accessible && r.accessible.includes(i) });
     }
   }
-  if (!seats.length) return null;
   if (step === Infinity) step = 260;
   const money = (amount) => map.currency + " " + (amount / 10 ** map.decimals).toFixed(map.decimals);
   const name = (s) => s.section + (s.row && ", row " + s.row) + ", " + s.number + (s.wheelchair ? ", wheelchair place" : "");
-  let bits = null, zoom = 1, k = 1; // k: canvas pixels for each unit of the map
+  let bits = null, zoom = 1, k = 1, cap = 15; // k: canvas pixels for each unit of the map
   const state = (s) => bits ? bits[s.pos >> 2] >> (s.pos & 3) * 2 & 3 : 2;
   const at = (s) => [(s.x - left) * k, (s.y - top) * k];
 
@@ -56,7 +55,7 @@ window.hall = async (box, picks) => {
     }
   };
   const draw = () => {
-    const g = canvas.getContext("2d"), r = Math.max(1.2, step * k * 0.42), free = new Map();
+    const g = canvas.getContext("2d"), r = Math.min(cap, Math.max(1.2, step * k * 0.42)), free = new Map();
     const carts = new Path2D(), gone = new Path2D(), mine = new Path2D(), ticks = new Path2D();
     const disc = (path, x, y, r) => { path.moveTo(x + r, y); path.arc(x, y, r, 0, 7); };
     for (const s of seats) {
@@ -79,13 +78,13 @@ window.hall = async (box, picks) => {
     g.strokeStyle = colour("--on-go"); g.stroke(ticks);
   };
   const fit = () => {
-    const whole = Math.min(scroll.clientWidth, 44 * wide / step); // a small hall's seats need not be plates
-    const css = whole * zoom, dots = Math.min(devicePixelRatio || 1, 4000 / css);
-    scroll.style.height = Math.ceil(whole * high / wide) + 2 + "px"; // the whole hall; larger, it scrolls within
+    const css = scroll.clientWidth * zoom, dots = Math.min(devicePixelRatio || 1, 4000 / css);
+    scroll.style.height = zoom > 1 ? scroll.clientWidth * high / wide + "px" : ""; // larger, the hall scrolls within
+    canvas.style.width = 100 * zoom + "%";
     canvas.width = css * dots;
     canvas.height = css * high / wide * dots;
-    canvas.style.width = css + "px";
     k = canvas.width / wide;
+    cap = 15 * dots;
     draw();
   };
   // enlarge keeps the point under the finger, or the middle, where it is.
@@ -120,17 +119,6 @@ window.hall = async (box, picks) => {
     else if (near(e)) box.dispatchEvent(new CustomEvent("seat", { detail: near(e) }));
   });
 
-  const legend = box.querySelector(".legend");
-  legend.querySelector(".mine").hidden = !picks;
-  for (const tier of [...map.tiers].reverse()) {
-    if (!seats.some((s) => s.tier === tier)) continue;
-    const li = document.createElement("li");
-    li.innerHTML = '<svg width="16" height="16" aria-hidden="true"><circle cx="8" cy="8" r="6.5"/></svg> ';
-    li.querySelector("circle").setAttribute("fill", tier.color || colour("--free"));
-    li.append(tier.id + " " + money(tier.amount));
-    legend.prepend(li);
-  }
-
   let tag = "";
   const look = async () => {
     const res = await fetch(box.dataset.free, tag ? { headers: { "If-None-Match": tag } } : {});
@@ -138,11 +126,12 @@ window.hall = async (box, picks) => {
     tag = res.headers.get("ETag") || "";
     bits = Uint8Array.from(atob((await res.json()).bitmap), (c) => c.charCodeAt(0));
     draw();
+    canvas.drawn = true;
     box.dispatchEvent(new CustomEvent("free"));
   };
-  const hall = { seats, state, name, money, draw, currency: map };
+  const hall = { seats, state, name, money, draw };
+  fit();
   await look();
-  box.hidden = false;
   // Where it is out of sight nobody is asked. A large hall is asked about less often.
   const loop = () => setTimeout(async () => {
     if (!document.hidden && (picks || box.getBoundingClientRect().top < innerHeight)) await look().catch(() => { /* the next may arrive */ });

@@ -67,12 +67,11 @@
     if (b && !b.disabled) b.click();
   });
   window.hall(box, (s) => boxes.get(s.guid)?.checked).then((h) => {
-    if (!h) return;
     hall = h;
     names = new Map(h.seats.map((s) => [s.guid, s]));
     count();
     draw();
     free();
     box.addEventListener("free", free);
-  }).catch(() => { /* the list does without */ });
+  }).catch(() => { box.hidden = true; }); // the list does without
 })();
