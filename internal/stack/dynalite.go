@@ -14,6 +14,10 @@ import (
 // NeedDynalite says how a checkout without dynalite gets it.
 const NeedDynalite = "dynalite is not here; install it with: scripts/need.sh node tools"
 
+// steady keeps the stand-in alive when a caller gives a request up half sent:
+// dynalite throws that error and would end, with every line in it.
+const steady = `data:text/javascript,process.on("uncaughtException", (e) => { if (e.code !== "ECONNRESET") { console.error(e); process.exit(1) } })`
+
 // Dynalite starts DynamoDB's stand-in, in memory, of the version that
 // tools/package-lock.json pins. It knows no TTL, streams nor transactions, and
 // takes any credentials.
@@ -29,7 +33,7 @@ func Dynalite(ctx context.Context) (*Server, error) {
 	return program{
 		kind: "dynalite",
 		cmd: func(_ string, port int) *exec.Cmd {
-			return exec.Command(node, cli, "--host", "127.0.0.1", "--port", strconv.Itoa(port),
+			return exec.Command(node, "--import", steady, cli, "--host", "127.0.0.1", "--port", strconv.Itoa(port),
 				"--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
 		},
 		url:    func(port int) string { return fmt.Sprintf("http://127.0.0.1:%d", port) },
