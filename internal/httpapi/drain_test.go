@@ -39,7 +39,6 @@ func TestDrainAnswersEverybody(t *testing.T) {
 		h.until("claims under way", func() bool {
 			return h.one(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`) > 0
 		})
-		go func() { h.pause(50 * time.Millisecond) }()
 		wg.Go(func() { stopped = h.Stop("waitroom") })
 		h.pause(100 * time.Millisecond)
 	})
