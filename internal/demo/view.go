@@ -11,7 +11,6 @@ type view struct {
 	out   io.Writer
 	live  bool // redraw in place
 	drawn int
-	seats int64
 }
 
 func (v *view) show(s Sample, fans int64) {

@@ -1,0 +1,124 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/admission/dynamo"
+	"waitroom/internal/daemon"
+	"waitroom/internal/process"
+)
+
+// running is one process of the house.
+type running struct {
+	Ops   string // its ops listener's URL
+	stop  context.CancelFunc
+	ended chan struct{}
+	err   error // why it ended, once it has
+}
+
+// start starts every process and waits until each has told where it answers.
+func (h *House) start(ctx context.Context, b Build) error {
+	passKey, err := admission.NewPassKey()
+	if err != nil {
+		return err
+	}
+	var ticketKey [32]byte
+	rand.Read(ticketKey[:]) //nolint:errcheck // it never fails
+	h.Keys = daemon.TokenKeys{
+		TicketKeys: "demo:" + base64.StdEncoding.EncodeToString(ticketKey[:]), PassKeys: string(passKey), PassIssuer: "waitroom",
+	}
+	pay := daemon.PayCallbackConfig{
+		TokenKeys: h.Keys, Addr: "127.0.0.1:0", Install: "demo", ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
+		ProviderMethod: "ideal", WebhookSecrets: []string{h.webhook}, Tolerance: 5 * time.Minute,
+		ReturnURL: "http://" + b.Addr + "/e/{event}/orders/{order}", CallLimit: 5 * time.Second, CallsInFlight: 32, NoticeConns: 4, PaymentConns: 4,
+	}
+	at, err := h.run(ctx, "paycallback", func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })
+	if err != nil {
+		return err
+	}
+	h.Pay = "http://" + at["pay"]
+	claims := daemon.ClaimerConfig{NATSURL: b.NATSURL, Queue: 2048, Workers: 4, Batch: 64}
+	if _, err := h.run(ctx, "claimer", func(ctx context.Context, c daemon.Common) error {
+		claims.Common = c
+		return daemon.Claimer(ctx, claims)
+	}); err != nil {
+		return err
+	}
+	expirer := daemon.ExpirerConfig{NATSURL: b.NATSURL, Every: 200 * time.Millisecond, Batch: 200}
+	if _, err := h.run(ctx, "expirer", func(ctx context.Context, c daemon.Common) error {
+		expirer.Common = c
+		return daemon.Expirer(ctx, expirer)
+	}); err != nil {
+		return err
+	}
+	room := daemon.WaitroomConfig{
+		TokenKeys: h.Keys, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
+		Line: b.Line, LineFile: filepath.Join(h.dir, "line.db"), Replica: "demo/" + uuid.NewString()[:8],
+		Config: dynamo.Config{Table: "waitroom", Endpoint: b.DynamoDB, Timeout: time.Second, Conns: 256},
+		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
+		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, HTTPConns: 100_000,
+		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
+	}
+	at, err = h.run(ctx, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
+	if err != nil {
+		return err
+	}
+	h.Public, h.Admin = "http://"+at["public"], "http://"+at["admin"]
+	return nil
+}
+
+// run starts one process and waits for its listeners: "ops" is the last.
+func (h *House) run(ctx context.Context, name string, f func(context.Context, daemon.Common) error) (map[string]string, error) {
+	at, told := map[string]string{}, make(chan struct{})
+	c := daemon.Common{
+		Ops:         process.Ops{OpsAddr: "127.0.0.1:0", DrainGrace: 0, DrainLimit: 10 * time.Second},
+		DatabaseURL: h.DatabaseURL, Logs: h.logs,
+		Listening: func(name, addr string) {
+			at[name] = addr
+			if name == "ops" {
+				close(told)
+			}
+		},
+	}
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	p := &running{stop: stop, ended: make(chan struct{})}
+	h.processes[name] = p
+	go func() {
+		if err := f(life, c); err != nil {
+			p.err = fmt.Errorf("%s: %w", name, err)
+		}
+		if life.Err() == nil {
+			h.failed <- errors.Join(fmt.Errorf("%s ended by itself", name), p.err)
+		}
+		close(p.ended)
+	}()
+	select {
+	case <-told:
+		p.Ops = "http://" + at["ops"]
+		return at, nil
+	case <-p.ended:
+		return nil, errors.Join(fmt.Errorf("%s did not start", name), p.err)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Stop drains one process, as SIGTERM does, and says what it left undone.
+func (h *House) Stop(name string) error {
+	p := h.processes[name]
+	p.stop()
+	<-p.ended
+	return p.err
+}
+
+// Ops is where a process says what it is doing.
+func (h *House) Ops(name string) string { return h.processes[name].Ops }
