@@ -171,7 +171,7 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if _, _, pass, err := p.admitted(c); err == nil && at.View == admission.ViewPassed {
 		page.Until = pass.ExpiresAt
 	}
-	page.Live = !closed && page.Join == "" || at.View == admission.ViewPassed
+	page.Live = !closed && page.Join == ""
 	page.Leave = !closed && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled)
 	page.Start, page.Gone = progress(c, at)
 	if at.View == admission.ViewWaiting && !closed {

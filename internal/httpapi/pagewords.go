@@ -120,10 +120,10 @@ const again = "Join the line again"
 func wordsOf(view admission.View, closed bool) placeWords {
 	w := placeWords{Head: "You are in the line"}
 	switch {
+	case closed && view != admission.ViewLeft:
+		return placeWords{Head: "The sale is over", Lead: "Nobody is let in and nothing is taken any more. What is in carts may still be paid."}
 	case view == admission.ViewPassed:
 		return placeWords{Head: "You are in", Lead: "Choose your seats: they are yours once you have taken them and paid."}
-	case closed && view != admission.ViewLeft:
-		return placeWords{Head: "The sale is over", Lead: "Nobody is let in any more. What is in carts may still be paid."}
 	case view == admission.ViewCalled:
 		return placeWords{Head: "It is your turn"}
 	case view == admission.ViewOver:

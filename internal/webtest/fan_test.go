@@ -142,6 +142,7 @@ func (w *world) queue(t *testing.T, hall inventory.Hall, people int) string {
 		})
 	}
 	joining.Wait()
+	w.state(t, e, "open")
 	return e
 }
 

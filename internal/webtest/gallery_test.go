@@ -95,6 +95,7 @@ var pictures = []picture{
 	{"place-paused", func(t *testing.T, w *world, b *tab) {
 		e := w.queue(t, concertHall(t), 200)
 		w.set(t, e, inventory.Pause)
+		w.state(t, e, "paused")
 		b.join(e)
 		b.sees("paused", "document.getElementById('sale').textContent.startsWith('Paused')")
 	}},

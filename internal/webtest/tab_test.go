@@ -111,13 +111,12 @@ func (b *tab) press(text string) {
 }
 
 // hit clicks the element that an expression finds, where a person would: what
-// is hidden, or lies under something else, cannot be hit. Before its first paint
-// a page takes no clicks.
+// is hidden, or lies under something else, cannot be hit.
 func (b *tab) hit(what, js string) {
 	b.t.Helper()
 	js = `(() => {
 		const el = ` + js + `;
-		if (!el || document.readyState !== "complete" || !el.checkVisibility() || !performance.getEntriesByName("first-contentful-paint").length) return null;
+		if (!el || document.readyState !== "complete" || !el.checkVisibility()) return null;
 		el.scrollIntoView({block: "center", behavior: "instant"});
 		const box = el.getClientRects()[0], x = box.left + box.width / 2, y = box.top + box.height / 2;
 		return el.contains(document.elementFromPoint(x, y)) ? [x, y] : null })()`

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,22 @@ func (w *world) besideFans(t *testing.T) {
 		shown := ask[[]int64](b, "['sold','pending'].map(f => Number(document.querySelector(`dd[data-f=${f}]`).textContent.replace(',', '')))")
 		return shown[0] == doc.Seats.Sold && shown[1] == doc.Seats.Pending
 	})
+}
+
+// begins: what everybody presses when the sale begins does not move then, and
+// the page is not taken from under the finger.
+func (w *world) begins(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t), func(e *inventory.Event) { e.OpensAt = time.Now().Add(14 * time.Second) })
+	b := w.tab(t)
+	b.open("/e/" + e)
+	where := "[window.mine = window.mine || Math.random(), document.querySelector('#join button').getBoundingClientRect().top]"
+	b.sees("the sale is to come", "sale.textContent === 'The sale has not begun yet.' && !document.getElementById('opens').hidden")
+	before := ask[[]float64](b, where)
+	b.sees("it has begun", "sale.textContent === 'The sale is open.' && document.getElementById('opens').hidden")
+	if after := ask[[]float64](b, where); !slices.Equal(before, after) {
+		t.Errorf("page and button were %v, are %v", before, after)
+	}
 }
 
 // among buys what is free, while fans take one seat after the other.

@@ -96,6 +96,7 @@ func tellLogs(t *testing.T, logs *os.File) {
 func (w *world) openBrowser(t *testing.T, path string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.Flag("headless", "new"),
+		chromedp.Flag("allow-pre-commit-input", true), // else a click on a page that was not painted yet is lost
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true),
 	)
 	if os.Geteuid() == 0 {

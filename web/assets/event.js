@@ -2,13 +2,11 @@
 // it sells.
 "use strict";
 (() => {
-  const sale = document.getElementById("sale"), live = document.getElementById("live");
+  const sale = document.getElementById("sale"), live = document.getElementById("live"), opens = document.getElementById("opens"), join = document.getElementById("join");
   const tones = { scheduled: "soon", open: "open", closed: "over" };
-  let state = null;
   document.addEventListener("status", ({ detail: d }) => {
-    // What can be done here changes when a sale begins or ends.
-    if (state && state !== d.state && (state === "scheduled" || d.state === "closed")) location.reload();
-    state = d.state;
+    if (opens) opens.hidden = d.state !== "scheduled";
+    if (join) join.hidden = d.state === "closed";
     sale.textContent = window.say.sale(d);
     sale.className = "badge " + (tones[d.state] || "paused");
   });

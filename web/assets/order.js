@@ -12,7 +12,7 @@
       const res = await fetch(location.href).catch(() => null);
       if (res && res.ok) {
         const page = new DOMParser().parseFromString(await res.text(), "text/html").getElementById("order");
-        if (page && page.dataset.status !== order.dataset.status) { location.replace(location.pathname); return; }
+        if (page && page.dataset.status !== order.dataset.status) { window.go(location.pathname); return; }
       }
     }
     wait = Math.min(10000, wait * 1.3);

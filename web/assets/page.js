@@ -1,6 +1,15 @@
 // Times in the reader's own clock, and counts of the seconds that are left.
 "use strict";
 (() => {
+  // go leads on by itself, but never over what the reader has just sent.
+  let sent = 0;
+  document.addEventListener("submit", () => { sent = Date.now(); });
+  addEventListener("pageshow", () => { sent = 0; });
+  window.go = (to) => {
+    if (Date.now() - sent > 15000) location.replace(to);
+    else setTimeout(() => window.go(to), 1000);
+  };
+
   const show = (t) => new Intl.DateTimeFormat("en-GB", "day" in t.dataset
     ? { dateStyle: "long", timeStyle: "short" } : { timeStyle: "short" }).format(new Date(t.dateTime));
   for (const t of document.querySelectorAll("time")) t.textContent = show(t);
@@ -14,11 +23,11 @@
   const tick = () => {
     for (const el of counts) {
       const left = Math.max(0, Math.round(el.dataset.left - (performance.now() - began) / 1000));
-      el.textContent = el.previousElementSibling ? " (" + count(left) + " left)" : "In " + count(left);
+      el.textContent = " (" + count(left) + " left)";
       if (left > 0 || el.over) continue;
       el.over = true;
       el.dispatchEvent(new CustomEvent("over", { bubbles: true }));
-      if (el.dataset.then) setTimeout(() => location.replace(el.dataset.then), 1000);
+      if (el.dataset.then) setTimeout(() => window.go(el.dataset.then), 1000);
     }
   };
   if (!counts.length) return;

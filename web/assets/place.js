@@ -42,7 +42,7 @@
     verdicts = [verdicts[1], verdict(d, ahead)]; // it changes when two documents agree
     if (verdicts[0] === verdicts[1] || !verdicts[0]) $("verdict").textContent = window.say.words[verdicts[1]] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
     document.title = n(ahead) + " ahead – " + place.dataset.sale;
-    next = poll(d, ahead);
+    next = ahead ? poll(d, ahead) : 1000; // whoever is first is called in a moment
     say(n(ahead) + " ahead of you. " + $("eta").textContent);
   };
   const turn = () => {
@@ -56,7 +56,7 @@
     say("It is your turn. You can go in now.");
   };
   document.addEventListener("status", ({ detail: d }) => {
-    if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { location.reload(); return; }
+    if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { window.go(location.href); return; }
     $("sale").textContent = d.state === "open" || d.state === "scheduled" ? "" : window.say.sale(d);
     $("sale").hidden = !$("sale").textContent;
     if ($("opens")) $("opens").hidden = d.state !== "scheduled";

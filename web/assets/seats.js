@@ -36,7 +36,7 @@
   setInterval(async () => {
     if (document.hidden) return;
     const res = await fetch("/e/" + form.dataset.event + "/alive", { method: "POST" }).catch(() => null);
-    if (res && res.status === 401) setTimeout(() => location.replace("/e/" + form.dataset.event + "/place"), 1500);
+    if (res && res.status === 401) setTimeout(() => window.go("/e/" + form.dataset.event + "/place"), 1500);
   }, 8000);
 
   // What came back since the list was written gets a box of its own.
