@@ -34,12 +34,18 @@ type pacer struct {
 	r     *Release
 	seen  Door
 	next  time.Duration // it acts then
-	sent  *Refill
+	sent  *paced
 	lands time.Duration // sent: when it reaches the store; 0: it did, or never will
 	reply time.Duration // and when its holder hears of it, or stops waiting
 	heard bool          // hears of it
 	ok    bool
 	door  Door
+}
+
+// paced is a refill, and the rate that it was decided under.
+type paced struct {
+	Refill
+	rate float64
 }
 
 // inForce is the rate from then on: that of the last refill that landed.
@@ -116,14 +122,14 @@ func (p *pacing) land(h *pacer) {
 		return
 	}
 	h.lands = 0
-	h.door, h.ok = p.door.Refill(*h.sent)
+	h.door, h.ok = p.door.Refill(h.sent.Refill)
 	if !h.ok {
 		h.door = p.door
 		return
 	}
 	p.door = h.door
-	if n := len(p.pace); n == 0 || p.pace[n-1].rate != h.r.sale.Rate {
-		p.pace = append(p.pace, inForce{p.now, h.r.sale.Rate})
+	if n := len(p.pace); n == 0 || p.pace[n-1].rate != h.sent.rate {
+		p.pace = append(p.pace, inForce{p.now, h.sent.rate})
 	}
 }
 
@@ -148,7 +154,7 @@ func (p *pacing) act(h *pacer) {
 	h.r.Restock(Stock{Free: 1e6, At: p.time()})
 	d := h.r.Step(p.time(), h.seen, 0, 0)
 	old, waits := h.sent, h.lands
-	h.sent, h.lands, h.heard = &d.Refill, p.now+p.upTo(p.slow), true
+	h.sent, h.lands, h.heard = &paced{d.Refill, p.sale.Rate}, p.now+p.upTo(p.slow), true
 	h.reply = h.lands + p.upTo(p.slow)
 	switch {
 	case p.odds(p.lost): // never arrives

@@ -13,12 +13,14 @@ const (
 	blockMost    = 1_000  // numbers in one block
 	blockTries   = 3      // blocks that one join may lose to an unknown outcome
 	writeTries   = 3      // of a place, after an unknown outcome
-	// Places looked up or written at once. More calls than the store can answer
-	// within its limit would all be given up and asked for again, the releaser's
-	// among them; waiting here costs the store nothing. At 4 ms a call this is
-	// 3,000 joins a second.
-	joinWrites = 24
-	joinLimit  = 4 * time.Second
+	// Joins that call the store at once, three calls each. More than it can
+	// answer within its limit would all be given up and asked for again, the
+	// releaser's calls among them; who waits here costs the store nothing and
+	// has no number yet that could be lost. At 4 ms a call this is 4,000 joins a
+	// second.
+	joinsAtOnce = 48
+	joinWait    = 1500 * time.Millisecond // for a turn; then ErrBusy
+	joinLimit   = 3 * time.Second         // from there; both within the request's time
 	allotLimit = 3 * time.Second // long, for a block given up on is a hole in the line
 	storeLimit = time.Second     // any other call of the store
 )
@@ -36,7 +38,7 @@ type Joined struct {
 type entrance struct {
 	line    *Line
 	numbers *batches[*int64]
-	writes  chan struct{}
+	turns   chan struct{}
 
 	mu       sync.Mutex
 	joinings map[string]*joining // by holder
@@ -53,7 +55,7 @@ type joining struct {
 }
 
 func newEntrance(l *Line) *entrance {
-	e := &entrance{line: l, writes: make(chan struct{}, joinWrites), joinings: map[string]*joining{}}
+	e := &entrance{line: l, turns: make(chan struct{}, joinsAtOnce), joinings: map[string]*joining{}}
 	e.numbers = newBatches(joinsWaiting, blockMost, e.allot)
 	return e
 }
@@ -97,9 +99,7 @@ func (e *entrance) begin(ctx context.Context, holder string) (j *joining, led bo
 	j = &joining{done: make(chan struct{})}
 	e.joinings[holder] = j
 	e.under.Go(func() {
-		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), joinLimit)
-		defer cancel()
-		j.joined, j.err = e.join(work, holder)
+		j.joined, j.err = e.inTurn(context.WithoutCancel(ctx), holder)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.joinings, holder)
@@ -128,6 +128,21 @@ func joinOutcome(j Joined, err error) string {
 		return "new"
 	}
 	return "again"
+}
+
+// inTurn joins once the store has room for it.
+func (e *entrance) inTurn(ctx context.Context, holder string) (Joined, error) {
+	patience := time.NewTimer(joinWait)
+	defer patience.Stop()
+	select {
+	case e.turns <- struct{}{}:
+		defer func() { <-e.turns }()
+	case <-patience.C:
+		return Joined{}, ErrBusy
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinLimit)
+	defer cancel()
+	return e.join(ctx, holder)
 }
 
 func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
@@ -161,35 +176,23 @@ func uncertain(what string, err error) error {
 }
 
 func (e *entrance) find(ctx context.Context, holder string) (Place, error) {
-	return e.bounded(ctx, func(ctx context.Context) (Place, error) {
-		return e.line.cfg.Store.Place(ctx, e.line.event, e.line.epoch, holder)
-	})
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	return e.line.cfg.Store.Place(ctx, e.line.event, e.line.epoch, holder)
 }
 
 // write asks again after an unknown outcome: whatever the first try did, the
 // answer is then the holder's one place.
 func (e *entrance) write(ctx context.Context, p Place) (place Place, err error) {
 	for range writeTries {
-		place, err = e.bounded(ctx, func(ctx context.Context) (Place, error) {
-			return e.line.cfg.Store.Join(ctx, p, time.Now())
-		})
+		limited, cancel := context.WithTimeout(ctx, storeLimit)
+		place, err = e.line.cfg.Store.Join(limited, p, time.Now())
+		cancel()
 		if err == nil || errors.Is(err, ErrEpoch) {
 			break
 		}
 	}
 	return place, err
-}
-
-func (e *entrance) bounded(ctx context.Context, f func(context.Context) (Place, error)) (Place, error) {
-	select {
-	case e.writes <- struct{}{}:
-		defer func() { <-e.writes }()
-	case <-ctx.Done():
-		return Place{}, ErrBusy
-	}
-	ctx, cancel := context.WithTimeout(ctx, storeLimit)
-	defer cancel()
-	return f(ctx)
 }
 
 func (e *entrance) joined(p Place, fresh bool) Joined {

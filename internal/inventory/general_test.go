@@ -3,6 +3,7 @@ package inventory
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"strings"
 	"testing"
@@ -149,10 +150,11 @@ func TestTheLastUnitIsFoundAsFastAsTheFirst(t *testing.T) {
 func (s *sale) endReads(conn *pgxpool.Conn, order uuid.UUID) (read map[string]int) {
 	s.t.Helper()
 	err := pgx.BeginFunc(s.t.Context(), conn, func(tx pgx.Tx) error {
+		before := rowsRead(s.t, tx)
 		if _, err := End(s.t.Context(), tx, []uuid.UUID{order}, Cancelled); err != nil {
 			return err
 		}
-		read = rowsRead(s.t, tx)
+		read = since(before, rowsRead(s.t, tx))
 		return errBack
 	})
 	if !errors.Is(err, errBack) {
@@ -179,6 +181,7 @@ func (s *sale) reads(conn *pgxpool.Conn, attempts ...Attempt) (claimed, why map[
 	s.t.Helper()
 	err := pgx.BeginFunc(s.t.Context(), conn, func(tx pgx.Tx) error {
 		batch := s.batch(attempts)
+		before := rowsRead(s.t, tx)
 		won, err := claim(s.t.Context(), conn, batch)
 		if len(won) != len(attempts) && s.event != "not-yet" {
 			s.t.Errorf("%d of %d claims were granted", len(won), len(attempts))
@@ -186,14 +189,12 @@ func (s *sale) reads(conn *pgxpool.Conn, attempts ...Attempt) (claimed, why map[
 		if err != nil {
 			return err
 		}
-		claimed = rowsRead(s.t, tx)
+		after := rowsRead(s.t, tx)
+		claimed = since(before, after)
 		if _, err := explain(s.t.Context(), conn, batch); err != nil {
 			return err
 		}
-		why = rowsRead(s.t, tx)
-		for table := range why {
-			why[table] -= claimed[table]
-		}
+		why = since(after, rowsRead(s.t, tx))
 		return errBack
 	})
 	if !errors.Is(err, errBack) {
@@ -204,6 +205,8 @@ func (s *sale) reads(conn *pgxpool.Conn, attempts ...Attempt) (claimed, why map[
 
 var errBack = errors.New("taken back")
 
+// rowsRead counts up: the server hands a session's counts over once a second,
+// so earlier transactions may still be in them.
 func rowsRead(t testing.TB, tx pgx.Tx) map[string]int {
 	t.Helper()
 	rows, err := tx.Query(t.Context(), `SELECT relname, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables
@@ -216,6 +219,14 @@ func rowsRead(t testing.TB, tx pgx.Tx) map[string]int {
 	var n int
 	if _, err := pgx.ForEachRow(rows, []any{&table, &n}, func() error { read[table] = n; return nil }); err != nil {
 		t.Fatal(err)
+	}
+	return read
+}
+
+func since(before, after map[string]int) map[string]int {
+	read := maps.Clone(after)
+	for table, n := range before {
+		read[table] -= n
 	}
 	return read
 }

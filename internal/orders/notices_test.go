@@ -196,7 +196,9 @@ func TestDeathBeforeTheCommit(t *testing.T) {
 // for the order's lock.
 func (h *till) cut(t testing.TB) {
 	t.Helper()
-	h.blocked(t, `count(pg_terminate_backend(pid))`)
+	// The client hears of it before the server has let go of what it held: that
+	// is gone with the waiting.
+	h.blocked(t, `count(pg_terminate_backend(pid, 10000))`)
 }
 
 // waiting waits until there is one.

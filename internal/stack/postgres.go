@@ -110,6 +110,9 @@ func roomyDir() string {
 }
 
 func (p *postgres) start(ctx context.Context) error {
+	if err := p.vacated(ctx); err != nil {
+		return err
+	}
 	if err := p.initdb(ctx); err != nil {
 		return err
 	}
@@ -131,6 +134,24 @@ func (p *postgres) start(ctx context.Context) error {
 	if err := poll(ctx, p.proc.done, p.answers); err != nil {
 		p.proc.end(syscall.SIGQUIT, 5*time.Second) //nolint:errcheck // the start's error is the one to tell
 		return fmt.Errorf("postgres did not start: %w: %s", err, tail(p.log()))
+	}
+	return nil
+}
+
+// vacated waits for a server whose owner has died to be done with the data: it
+// ends by itself, and writes its log to the end.
+func (p *postgres) vacated(ctx context.Context) error {
+	lock := filepath.Join(p.data(), "postmaster.pid")
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err := poll(ctx, nil, func(context.Context) bool {
+		text, err := os.ReadFile(lock)
+		first, _, _ := strings.Cut(string(text), "\n")
+		pid, _ := strconv.Atoi(first)
+		return err != nil || pid < 1 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+	})
+	if err != nil {
+		return fmt.Errorf("another server has the data in %s: %w", p.dir, err)
 	}
 	return nil
 }
