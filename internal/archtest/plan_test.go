@@ -28,8 +28,9 @@ var arrows = map[string][]string{
 	"internal/webhooks":                {"internal/notice", "internal/pg"},
 	"internal/stripe":                  {"internal/refunds"},
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
+	"internal/organiser":               {},
 	"internal/httpapi": {
-		"internal/admission", "internal/inventory", "internal/orders", "internal/refunds", "internal/webhooks", "web",
+		"internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/webhooks", "web",
 	},
 	"internal/stack":    {"internal/pg"},
 	"internal/pgtest":   {"internal/stack", "internal/pg", "sql"},

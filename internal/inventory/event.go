@@ -2,27 +2,26 @@ package inventory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"waitroom/internal/notice"
 	"waitroom/internal/pg"
 )
 
 // Event is one performance on sale, as its organiser set it. Optional fields
 // are nil where the database says NULL.
 type Event struct {
-	ID       string
-	Title    string
-	Venue    string
-	Currency string // ISO 4217
-	OpensAt  time.Time
-	ClosesAt *time.Time
-	Rate     *float64 // people a second; nil lets nobody in
+	ID        string
+	Title     string
+	Venue     string
+	Organiser string // whose event it is; created with none, it is the house's
+	Currency  string // ISO 4217
+	OpensAt   time.Time
+	ClosesAt  *time.Time
+	Rate      *float64 // people a second; nil lets nobody in
 
 	LineCap      int64
 	OrderLimit   int
@@ -46,12 +45,13 @@ type Event struct {
 type Change string
 
 const (
-	Changed     Change = "changed"
-	Unchanged   Change = "unchanged"    // it was so already; nothing was written
-	NoSuchEvent Change = "no_event"     //
-	EventExists Change = "event_exists" // create only; the event stays as it is
-	EventClosed Change = "event_closed" // closed is final
-	Senseless   Change = "senseless"    // a rate that no hall has
+	Changed       Change = "changed"
+	Unchanged     Change = "unchanged"    // it was so already; nothing was written
+	NoSuchEvent   Change = "no_event"     //
+	EventExists   Change = "event_exists" // create only; the event stays as it is
+	EventClosed   Change = "event_closed" // closed is final
+	Senseless     Change = "senseless"    // a rate that no hall has
+	AttemptReused Change = "key_reused"   // the attempt was another request
 )
 
 // FastestRate is the highest rate that is taken for meant; the events table
@@ -64,12 +64,12 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 	outcome := Changed
 	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
-			INSERT INTO events (id, title, venue, currency, opens_at, closes_at, release_rate, line_cap,
+			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
 			  share_prior, tickets_prior, stock_slack)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 			ON CONFLICT (id) DO NOTHING`,
-			e.ID, e.Title, e.Venue, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
+			e.ID, e.Title, e.Venue, e.Organiser, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
 			e.OrderLimit, e.AccountLimit, e.PassQuota, e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension,
 			e.SharePrior, e.TicketsPrior, e.StockSlack)
 		if err != nil {
@@ -94,7 +94,7 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 // order in which they open. An unknown id gives none.
 func Events(ctx context.Context, pool *pgxpool.Pool, id string) ([]Event, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT id, title, venue, currency, opens_at, closes_at, release_rate, line_cap,
+		SELECT id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
 		  share_prior, tickets_prior, stock_slack, control, coalesce(plan_hash, ''), version
 		FROM events WHERE $1 = '' OR id = $1
@@ -114,85 +114,31 @@ func SetRate(ctx context.Context, pool *pgxpool.Pool, event string, rate float64
 	if !(rate > 0 && rate <= FastestRate) { // NaN too
 		return Senseless, nil
 	}
-	return change(ctx, pool, event, func(tx pgx.Tx) error {
+	out, err := change(ctx, pool, event, Asker{}, func(tx pgx.Tx) error {
 		var version int64
 		return tx.QueryRow(ctx, `
 			UPDATE events SET release_rate = $2, version = version + 1
 			WHERE id = $1 AND control <> 'closed' AND release_rate IS DISTINCT FROM $2
 			RETURNING version`, event, rate).Scan(&version)
 	})
+	return out.Change, err
 }
 
 // Pause stops letting people in until Resume. Who is inside may still buy.
 func Pause(ctx context.Context, pool *pgxpool.Pool, event string) (Change, error) {
-	return change(ctx, pool, event, func(tx pgx.Tx) error {
-		var version int64
-		err := tx.QueryRow(ctx, `
-			UPDATE events SET control = 'paused', version = version + 1
-			WHERE id = $1 AND control = 'run'
-			RETURNING version`, event).Scan(&version)
-		if err != nil {
-			return err
-		}
-		return notice.Write(ctx, tx, notice.Notice{
-			Kind: "event.paused", Event: event, Subject: event, Version: version,
-			Body: map[string]any{"event": event, "version": version},
-		})
-	})
+	out, err := Steer(ctx, pool, event, Paused, Asker{})
+	return out.Change, err
 }
 
 // Resume undoes Pause.
 func Resume(ctx context.Context, pool *pgxpool.Pool, event string) (Change, error) {
-	return change(ctx, pool, event, func(tx pgx.Tx) error {
-		var version int64
-		return tx.QueryRow(ctx, `
-			UPDATE events SET control = 'run', version = version + 1
-			WHERE id = $1 AND control = 'paused'
-			RETURNING version`, event).Scan(&version)
-	})
+	out, err := Steer(ctx, pool, event, Running, Asker{})
+	return out.Change, err
 }
 
 // CloseSale ends the sale for good: nobody is let in and nothing is claimed
 // any more. Pending orders may still be paid.
 func CloseSale(ctx context.Context, pool *pgxpool.Pool, event string) (Change, error) {
-	outcome, err := change(ctx, pool, event, func(tx pgx.Tx) error {
-		var version int64
-		return tx.QueryRow(ctx, `
-			UPDATE events SET control = 'closed', version = version + 1
-			WHERE id = $1 AND control <> 'closed'
-			RETURNING version`, event).Scan(&version)
-	})
-	if outcome == EventClosed {
-		outcome = Unchanged
-	}
-	return outcome, err
-}
-
-// change runs one guarded update of an event. Zero rows: now read why. That
-// read is safe: events are never deleted and closed is final, and otherwise the
-// guard has seen, at its own instant, that things were as wished.
-func change(ctx context.Context, pool *pgxpool.Pool, event string, update func(pgx.Tx) error) (Change, error) {
-	outcome := Changed
-	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		err := update(tx)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		var control string
-		err = tx.QueryRow(ctx, `SELECT control FROM events WHERE id = $1`, event).Scan(&control)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			outcome = NoSuchEvent
-			return nil
-		case control == "closed":
-			outcome = EventClosed
-		default:
-			outcome = Unchanged
-		}
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("event %s: %w", event, err)
-	}
-	return outcome, nil
+	out, err := Steer(ctx, pool, event, ClosedForGood, Asker{})
+	return out.Change, err
 }

@@ -16,12 +16,15 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 	full := gala("full")
 	closes, rate, share, tickets := full.OpensAt.Add(time.Hour), 0.4, 0.25, 2.5
 	full.ClosesAt, full.Rate, full.SharePrior, full.TicketsPrior = &closes, &rate, &share, &tickets
-	full.Venue, full.PayExtension, full.StockSlack = "Hall 音樂廳", 0, 0
+	full.Venue, full.Organiser, full.PayExtension, full.StockSlack = "Hall 音樂廳", "acme", 0, 0
 	for _, e := range []inventory.Event{gala("least"), full} {
 		if c, err := inventory.CreateEvent(t.Context(), pool, e, nil); err != nil || c != inventory.Changed {
 			t.Fatalf("%s: %s, %v", e.ID, c, err)
 		}
 		e.Control, e.Version = "run", 1
+		if e.Organiser == "" {
+			e.Organiser = "house"
+		}
 		got, err := inventory.Events(t.Context(), pool, e.ID)
 		if diff := cmp.Diff([]inventory.Event{e}, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)

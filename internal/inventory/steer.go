@@ -1,0 +1,150 @@
+package inventory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/notice"
+	"waitroom/internal/pg"
+)
+
+// Control is what the organiser wants of a sale.
+type Control string
+
+const (
+	Running       Control = "run"
+	Paused        Control = "paused" // nobody is let in; who is inside may still buy
+	ClosedForGood Control = "closed"
+)
+
+// Asker is whose wish a change is. The zero one is whoever holds the
+// connection: the operator, at the command line.
+type Asker struct {
+	By string // as the audit's rows name them
+	// Attempt names the wish, Request is its hash: the same again is answered
+	// the same and does nothing. Empty: it is not remembered.
+	Organiser, Attempt string
+	Request            [32]byte
+}
+
+// Steered is what became of a wish, and where the event stood after it.
+type Steered struct {
+	Change  Change  `json:"change"`
+	Control Control `json:"control"`
+	Version int64   `json:"version"`
+}
+
+// Steer makes a sale run, pause or close. Closed is final.
+func Steer(ctx context.Context, pool *pgxpool.Pool, event string, to Control, who Asker) (Steered, error) {
+	out, err := change(ctx, pool, event, who, func(tx pgx.Tx) error {
+		var version int64
+		err := tx.QueryRow(ctx, `
+			UPDATE events SET control = $2, version = version + 1
+			WHERE id = $1 AND control <> 'closed' AND control <> $2
+			RETURNING version`, event, to).Scan(&version)
+		if err != nil || to != Paused {
+			return err
+		}
+		return notice.Write(ctx, tx, notice.Notice{
+			Kind: "event.paused", Event: event, Subject: event, Version: version,
+			Body: map[string]any{"event": event, "version": version},
+		})
+	})
+	if to == ClosedForGood && out.Change == EventClosed {
+		out.Change = Unchanged
+	}
+	return out, err
+}
+
+// change runs one guarded update of an event. Zero rows: now read why. That
+// read is safe: events are never deleted and closed is final, and otherwise the
+// guard has seen, at its own instant, that things were as wished.
+func change(ctx context.Context, pool *pgxpool.Pool, event string, who Asker, update func(pgx.Tx) error) (out Steered, err error) {
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		before, err := who.asks(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if before != nil {
+			out = *before
+			return errRefused
+		}
+		if out, err = changed(ctx, tx, event, update); err != nil {
+			return err
+		}
+		if out.Change == NoSuchEvent || out.Change == EventClosed {
+			return errRefused // a no is not remembered
+		}
+		return who.answered(ctx, tx, out)
+	})
+	if err != nil && !errors.Is(err, errRefused) {
+		return Steered{}, fmt.Errorf("event %s: %w", event, err)
+	}
+	return out, nil
+}
+
+func changed(ctx context.Context, tx pgx.Tx, event string, update func(pgx.Tx) error) (Steered, error) {
+	out := Steered{Change: Changed}
+	err := update(tx)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return out, err
+	}
+	if err != nil {
+		out.Change = Unchanged
+	}
+	err = tx.QueryRow(ctx, `SELECT control, version FROM events WHERE id = $1`, event).Scan(&out.Control, &out.Version)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Steered{Change: NoSuchEvent}, nil
+	case out.Change == Unchanged && out.Control == ClosedForGood:
+		out.Change = EventClosed
+	}
+	return out, err
+}
+
+// asks names the asker in this transaction, and keeps the attempt's name: of
+// two that come at once, the second waits here for the first. An attempt that
+// was there gets its answer.
+func (w Asker) asks(ctx context.Context, tx pgx.Tx) (before *Steered, err error) {
+	if _, err := tx.Exec(ctx, `SELECT set_config('waitroom.by', $1, true)`, w.By); err != nil {
+		return nil, err
+	}
+	if w.Attempt == "" {
+		return nil, nil
+	}
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO organiser_attempts (organiser, attempt, request, answer) VALUES ($1, $2, $3, 'null')
+		ON CONFLICT DO NOTHING`, w.Organiser, w.Attempt, w.Request[:])
+	if err != nil || tag.RowsAffected() == 1 {
+		return nil, err
+	}
+	var request, answer []byte
+	err = tx.QueryRow(ctx, `
+		SELECT request, answer FROM organiser_attempts WHERE organiser = $1 AND attempt = $2`,
+		w.Organiser, w.Attempt).Scan(&request, &answer)
+	if err != nil {
+		return nil, err
+	}
+	if [32]byte(request) != w.Request {
+		return &Steered{Change: AttemptReused}, nil
+	}
+	return before, json.Unmarshal(answer, &before)
+}
+
+func (w Asker) answered(ctx context.Context, tx pgx.Tx, out Steered) error {
+	if w.Attempt == "" {
+		return nil
+	}
+	answer, err := json.Marshal(out)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE organiser_attempts SET answer = $3 WHERE organiser = $1 AND attempt = $2`,
+		w.Organiser, w.Attempt, answer)
+	return err
+}
