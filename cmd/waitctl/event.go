@@ -43,6 +43,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "event %s created\n", file.ID)
 	hall.describe(out)
+	describeDraw(out, file)
 	if file.Rate == 0 {
 		fmt.Fprintf(out, "no rate is set, so nobody is let in: waitctl rate set %s N\n", file.ID)
 	}
@@ -81,13 +82,17 @@ func readEvent(path string, now time.Time) (seating.EventFile, *hall, error) {
 
 // newEvent is the file in the database's terms: what is not set is NULL.
 func newEvent(f seating.EventFile) inventory.Event {
-	return inventory.Event{
+	e := inventory.Event{
 		ID: f.ID, Title: f.Title, Venue: f.Venue, Currency: f.Currency,
 		OpensAt: f.OpensAt, ClosesAt: set(f.ClosesAt), Rate: set(f.Rate), LineCap: int64(f.LineCap),
 		OrderLimit: f.OrderLimit, AccountLimit: f.AccountLimit, PassQuota: f.PassQuota,
 		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
 	}
+	if d := f.Draw; d != nil {
+		e.Draw = &inventory.Draw{LobbyOpensAt: d.LobbyOpensAt, LobbyClosesAt: d.LobbyClosesAt, Beacon: d.Beacon}
+	}
+	return e
 }
 
 // set is nil for what was not set.

@@ -29,6 +29,7 @@ type cli struct {
 	Resume  resumeCmd  `cmd:"" help:"Undo pause."`
 	Close   closeCmd   `cmd:"" help:"End the sale for good."`
 	Demo    demoCmd    `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
+	Draw    drawCmd    `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
 	Audit   auditCmd   `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 

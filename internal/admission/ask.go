@@ -23,6 +23,10 @@ type Answer struct {
 // and ctx's error when that ends first; a pass that came of it meanwhile comes
 // back when asked again. All doubt is the answer "called, come again".
 func (l *Line) Pass(ctx context.Context, t Ticket) (Answer, error) {
+	if t.Number == Undrawn {
+		p := l.inLobby(t.Index)
+		return Answer{Position: p, RetryAfter: p.Poll}, nil
+	}
 	if front := l.front(ctx, t.Number); t.Number >= front {
 		return l.notYet(t.Number, ViewWaiting), nil
 	}
@@ -67,12 +71,13 @@ func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
 	place, err := l.cfg.Store.Place(ctx, l.event, l.epoch, t.Holder())
 	switch {
 	case errors.Is(err, ErrNoPlace):
-		return Place{Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Number: t.Number, State: Waiting, JoinedAt: t.IssuedAt}, nil
+		return Place{Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Index: t.Index, Number: t.Number, State: Waiting, JoinedAt: t.IssuedAt}, nil
 	case err != nil:
 		return Place{}, err
-	case place.Number != t.Number: // the holder joined again since: this one is over
-		place.Number, place.State, place.PassUntil = t.Number, Passed, time.Time{}
+	case place.Index != t.Index: // the holder joined again since: this one is over
+		place.Index, place.State, place.PassUntil = t.Index, Passed, time.Time{}
 	}
+	place.Number = t.Number
 	return place, nil
 }
 

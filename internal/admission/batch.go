@@ -7,7 +7,8 @@ import (
 
 // What the line answers instead of doing it. Nothing was done.
 var (
-	ErrBusy  = errors.New("too much in hand")        // at this replica's own bound; ask again
+	ErrBusy  = errors.New("too much in hand") // at this replica's own bound; ask again
+	ErrEarly = errors.New("the lobby is not open yet")
 	ErrOver  = errors.New("the sale is over")        // closed to joining, for good
 	ErrDoubt = errors.New("the line is not certain") // what must be known is not; ask again
 )

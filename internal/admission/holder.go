@@ -26,6 +26,9 @@ func (h *holder) recall(ctx context.Context) bool {
 	sale, books := h.line.Sale(), h.line.cfg.Books
 	now := time.Now()
 	h.release = NewRelease(sale, h.door, now)
+	if h.line.isDrawn() {
+		h.release.Drawn()
+	}
 	inside, err := books.Inside(ctx, h.line.event, h.line.epoch)
 	if err != nil {
 		h.line.fault("inside", err)

@@ -21,15 +21,16 @@ const (
 	joinsAtOnce = 48
 	joinWait    = 1500 * time.Millisecond // for a turn; then ErrBusy
 	joinLimit   = 3 * time.Second         // from there; both within the request's time
-	allotLimit = 3 * time.Second // long, for a block given up on is a hole in the line
-	storeLimit = time.Second     // any other call of the store
+	allotLimit  = 3 * time.Second         // long, for a block given up on is a hole in the line
+	storeLimit  = time.Second             // any other call of the store
 )
 
 // Joined is a place and what its holder carries away.
 type Joined struct {
-	Place  Place
-	Ticket string
-	New    bool // false: it is the live place that the holder had
+	Place   Place
+	Ticket  string
+	Receipt string // of a place in a lobby that is still to be drawn: proof of its index
+	New     bool   // false: it is the live place that the holder had
 }
 
 // entrance is where people join one line. Numbers are allotted in blocks: what
@@ -62,11 +63,15 @@ func newEntrance(l *Line) *entrance {
 
 // Join gives the holder a place at the tail, or the live place that it has. A
 // reload, a second tab, a lost answer: the same place, and no number is used.
-// Refused with ErrOver, ErrFull, ErrBusy, ErrEpoch; with ErrDoubt the holder
+// Refused with ErrOver, ErrEarly, ErrFull, ErrBusy, ErrEpoch; with ErrDoubt the holder
 // may have got a place, and learns it by asking again.
 func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
-	if l.Sale().over(time.Now()) {
+	sale, now := l.Sale(), time.Now()
+	if sale.over(now) {
 		return Joined{}, ErrOver
+	}
+	if sale.Lobby != nil && now.Before(sale.Lobby.OpensAt) {
+		return Joined{}, ErrEarly
 	}
 	if !l.isOpen() {
 		return Joined{}, ErrDoubt
@@ -148,7 +153,7 @@ func (e *entrance) inTurn(ctx context.Context, holder string) (Joined, error) {
 func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
 	old, err := e.find(ctx, holder)
 	if err == nil && old.Live(e.line.epoch, time.Now()) {
-		return e.joined(old, false), nil
+		return e.joined(old, false)
 	}
 	if err != nil && !errors.Is(err, ErrNoPlace) {
 		return Joined{}, uncertain("find place", err)
@@ -158,13 +163,13 @@ func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
 		return Joined{}, err
 	}
 	place, err := e.write(ctx, Place{
-		Event: e.line.event, Epoch: e.line.epoch, Holder: holder, Number: number,
+		Event: e.line.event, Epoch: e.line.epoch, Holder: holder, Index: number,
 		State: Waiting, JoinedAt: time.Now().UTC().Truncate(time.Millisecond),
 	})
 	if err != nil {
 		return Joined{}, uncertain("join", err)
 	}
-	return e.joined(place, place.Number == number), nil
+	return e.joined(place, place.Index == number)
 }
 
 // uncertain keeps what is definite, and says of all else that it is not known.
@@ -195,8 +200,15 @@ func (e *entrance) write(ctx context.Context, p Place) (place Place, err error) 
 	return place, err
 }
 
-func (e *entrance) joined(p Place, fresh bool) Joined {
-	return Joined{Place: p, Ticket: e.line.ticketOf(p), New: fresh}
+// joined is the place as its holder gets it, with its number if it has one.
+func (e *entrance) joined(p Place, fresh bool) (j Joined, err error) {
+	number, drawn := e.line.number(p.Index)
+	p.Number = number
+	j = Joined{Place: p, Ticket: e.line.ticketOf(p), New: fresh}
+	if !drawn {
+		j.Receipt, err = e.line.receipt(p)
+	}
+	return j, err
 }
 
 // allot fetches one block for all of lots. A block whose outcome is unknown is
@@ -239,11 +251,11 @@ func (e *entrance) lastOnes(ctx context.Context, lots []*int64) []error {
 	errs := all(len(lots), ErrFull)
 	limited, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
-	tail, err := e.line.cfg.Store.Tail(limited, e.line.event)
+	end, err := e.line.cfg.Store.Tail(limited, e.line.event)
 	if err != nil {
 		return all(len(lots), uncertain("room", err))
 	}
-	room := min(e.line.Sale().LineCap-tail, int64(len(lots)-1))
+	room := min(e.line.Sale().LineCap-end.Next, int64(len(lots)-1))
 	if room <= 0 {
 		return errs
 	}

@@ -110,8 +110,8 @@ func TestJoiningNothingUsesNoNumber(t *testing.T) {
 		}
 	}
 	tail, err := store.Tail(t.Context(), event)
-	if err != nil || tail != 0 {
-		t.Errorf("%d numbers used (%v), want none", tail, err)
+	if err != nil || tail.Next != 0 {
+		t.Errorf("%d numbers used (%v), want none", tail.Next, err)
 	}
 	if n := len(lines.All()); n != 1 {
 		t.Errorf("%d lines, want 1", n)
@@ -193,7 +193,7 @@ func TestUnknownBlockIsBurned(t *testing.T) {
 		t.Errorf("50 people have %d places", len(numbers))
 	}
 	tail, err := store.Tail(t.Context(), event)
-	if err != nil || tail <= 50 {
-		t.Errorf("tail %d (%v), want a hole behind the lost reply", tail, err)
+	if err != nil || tail.Next <= 50 {
+		t.Errorf("tail %d (%v), want a hole behind the lost reply", tail.Next, err)
 	}
 }

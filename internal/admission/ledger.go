@@ -266,21 +266,31 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 	defer cancel()
 	asked := time.Now()
 	rows, err := l.pool.Query(ctx, `
-		SELECT id, epoch, title, venue, control, opens_at, closes_at, coalesce(release_rate, 0),
+		SELECT id, e.epoch, title, venue, control, opens_at, closes_at, coalesce(release_rate, 0),
 			order_limit, pass_quota, extract(epoch FROM pass_life)::float8, extract(epoch FROM call_window)::float8,
-			line_cap, coalesce(share_prior, 0), coalesce(tickets_prior, 0), stock_slack
-		FROM events ORDER BY opens_at, id`)
+			line_cap, coalesce(share_prior, 0), coalesce(tickets_prior, 0), stock_slack,
+			seed, lobby_opens_at, lobby_closes_at, coalesce(beacon, ''), coalesce(value, '')
+		FROM events e LEFT JOIN draws d ON (d.event_id, d.epoch) = (e.id, e.epoch)
+		ORDER BY opens_at, id`)
 	if err != nil {
 		return nil, fmt.Errorf("read the sales: %w", err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Sale, error) {
 		s := Sale{ReadAt: asked}
-		var closes *time.Time
+		var closes, lobbyOpens, lobbyCloses *time.Time
+		var seed []byte
+		var lobby Lobby
 		var life, window float64
 		err := row.Scan(&s.Event, &s.Epoch, &s.Title, &s.Venue, &s.Control, &s.OpensAt, &closes, &s.Rate,
-			&s.OrderLimit, &s.PassQuota, &life, &window, &s.LineCap, &s.SharePrior, &s.TicketsPrior, &s.Slack)
+			&s.OrderLimit, &s.PassQuota, &life, &window, &s.LineCap, &s.SharePrior, &s.TicketsPrior, &s.Slack,
+			&seed, &lobbyOpens, &lobbyCloses, &lobby.Beacon, &lobby.Value)
 		if closes != nil {
 			s.ClosesAt = *closes
+		}
+		if lobbyOpens != nil && lobbyCloses != nil {
+			copy(lobby.Seed[:], seed)
+			lobby.OpensAt, lobby.ClosesAt = *lobbyOpens, *lobbyCloses
+			s.Lobby = &lobby
 		}
 		s.PassLife, s.CallWindow = seconds(life), seconds(window)
 		return s, err

@@ -92,6 +92,7 @@ func (t *turnstile) write(ctx context.Context, p Place) (got Place, err error) {
 		once, cancel := context.WithTimeout(ctx, storeLimit)
 		got, err = t.line.cfg.Store.Pass(once, p)
 		cancel()
+		got.Number = p.Number
 		if err == nil || errors.Is(err, ErrNoPlace) || errors.Is(err, ErrEpoch) {
 			break
 		}

@@ -61,7 +61,9 @@ type Line struct {
 	doc   atomic.Pointer[Document]
 	theta atomic.Int64 // what the next recount looks ahead, if we release
 	tail  atomic.Int64
-	open  atomic.Bool
+	// drawing is what became of the lobby, once that was seen.
+	drawing atomic.Pointer[drawing]
+	open    atomic.Bool
 	// silent: what was last reported is that nothing is here.
 	silent atomic.Bool
 
@@ -201,11 +203,14 @@ func (l *Line) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
 	tail, err := l.cfg.Store.Tail(ctx, l.event)
+	if err == nil {
+		tail, err = l.moveLobby(ctx, tail)
+	}
 	if err != nil {
 		l.fault("tail", err)
 		return
 	}
-	l.sawTail(tail)
+	l.sawLobby(tail)
 }
 
 // sawTail takes in a tail; it never falls.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/draw"
 )
 
 // memory is a Store for the virtual clock: the door's own transitions, and maps.
@@ -22,6 +23,7 @@ type memory struct {
 type memoryLine struct {
 	door    admission.Door
 	tail    int64
+	lobby   admission.Tail
 	places  map[string]admission.Place
 	reports map[string][]byte
 }
@@ -97,8 +99,42 @@ func (m *memory) Allot(ctx context.Context, event string, epoch, n, limit int64)
 	})
 }
 
-func (m *memory) Tail(ctx context.Context, event string) (int64, error) {
-	return in(ctx, m, event, func(l *memoryLine) (int64, error) { return l.tail, nil })
+func (m *memory) Tail(ctx context.Context, event string) (admission.Tail, error) {
+	return in(ctx, m, event, func(l *memoryLine) (admission.Tail, error) { return l.ends(), nil })
+}
+
+// ends is the tail, with what became of the lobby.
+func (l *memoryLine) ends() admission.Tail {
+	t := l.lobby
+	t.Next = l.tail
+	return t
+}
+
+func (m *memory) CloseLobby(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
+	return in(ctx, m, event, func(l *memoryLine) (admission.Tail, error) {
+		if err := l.at(epoch); err != nil {
+			return admission.Tail{}, err
+		}
+		if !l.lobby.Closed {
+			l.lobby.Closed, l.lobby.Lobby = true, l.tail
+		}
+		return l.ends(), nil
+	})
+}
+
+func (m *memory) Draw(ctx context.Context, event string, epoch int64, seed draw.Seed, beacon string) (admission.Tail, error) {
+	return in(ctx, m, event, func(l *memoryLine) (admission.Tail, error) {
+		if err := l.at(epoch); err != nil {
+			return admission.Tail{}, err
+		}
+		if !l.lobby.Closed {
+			return admission.Tail{}, admission.ErrLobby
+		}
+		if !l.lobby.Drawn {
+			l.lobby.Drawn, l.lobby.Seed, l.lobby.Beacon = true, seed, beacon
+		}
+		return l.ends(), nil
+	})
 }
 
 // settle keeps what to makes of the holder's place.
@@ -109,6 +145,7 @@ func (m *memory) settle(ctx context.Context, p admission.Place, to func(old admi
 		}
 		old, found := l.places[p.Holder]
 		next, err := to(old, found)
+		next.Number = 0
 		if err == nil {
 			l.places[p.Holder] = next
 		}
@@ -140,9 +177,9 @@ func (m *memory) Pass(ctx context.Context, p admission.Place) (admission.Place, 
 	p.State = admission.Passed
 	return m.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found || old.Number == p.Number && old.State == admission.Waiting:
+		case !found || old.Index == p.Index && old.State == admission.Waiting:
 			return p, nil
-		case old.Number != p.Number || old.State == admission.Left:
+		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace
 		}
 		return old, nil
@@ -154,7 +191,7 @@ func (m *memory) Leave(ctx context.Context, p admission.Place) (admission.Place,
 		switch {
 		case !found:
 			old = p
-		case old.Number != p.Number:
+		case old.Index != p.Index:
 			return old, admission.ErrNoPlace
 		case old.State != admission.Waiting:
 			return old, nil

@@ -157,10 +157,7 @@ func (r *PassKeys) CanSign() bool { return r.signer != nil }
 
 // Sign writes the pass down.
 func (r *PassKeys) Sign(p Pass) (string, error) {
-	if r.signer == nil {
-		return "", errors.New("pass keys: no private key")
-	}
-	token := jwt.NewWithClaims(es256{jwt.SigningMethodES256}, passClaims{
+	return r.sign(passType, passClaims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    r.issuer,
 			Subject:   p.Holder,
@@ -171,7 +168,14 @@ func (r *PassKeys) Sign(p Pass) (string, error) {
 		},
 		Quota: p.Quota,
 	})
-	token.Header["typ"], token.Header["kid"] = passType, r.keyID
+}
+
+func (r *PassKeys) sign(kind string, claims jwt.Claims) (string, error) {
+	if r.signer == nil {
+		return "", errors.New("pass keys: no private key")
+	}
+	token := jwt.NewWithClaims(es256{jwt.SigningMethodES256}, claims)
+	token.Header["typ"], token.Header["kid"] = kind, r.keyID
 	return token.SignedString(r.signer)
 }
 
@@ -216,7 +220,7 @@ func (r *PassKeys) Read(text string, now time.Time) (Pass, error) {
 		return Pass{}, Malformed
 	}
 	var claims passClaims
-	_, err := jwt.ParseWithClaims(text, &claims, r.keyOf,
+	_, err := jwt.ParseWithClaims(text, &claims, r.keyOf(passType),
 		jwt.WithValidMethods([]string{"ES256"}), jwt.WithStrictDecoding(), jwt.WithIssuer(r.issuer),
 		jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }))
 	switch {
@@ -230,12 +234,15 @@ func (r *PassKeys) Read(text string, now time.Time) (Pass, error) {
 	return claims.pass()
 }
 
-func (r *PassKeys) keyOf(token *jwt.Token) (any, error) {
-	id, _ := token.Header["kid"].(string)
-	if key := r.known[id]; key != nil && token.Header["typ"] == passType {
-		return key, nil
+// keyOf finds the key of a token of that kind: a pass is no receipt.
+func (r *PassKeys) keyOf(kind string) jwt.Keyfunc {
+	return func(token *jwt.Token) (any, error) {
+		id, _ := token.Header["kid"].(string)
+		if key := r.known[id]; key != nil && token.Header["typ"] == kind {
+			return key, nil
+		}
+		return nil, jwt.ErrTokenUnverifiable
 	}
-	return nil, jwt.ErrTokenUnverifiable
 }
 
 func (c passClaims) pass() (Pass, error) {

@@ -40,6 +40,7 @@ type Release struct {
 
 	flow   flow
 	front  front
+	drawn  bool // the lobby was
 	learnt learnt
 	stock  stock
 	dry    dry

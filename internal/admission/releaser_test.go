@@ -107,7 +107,7 @@ func visitAny(ctx context.Context, w *world, alive func() []*admission.Line, i i
 			return
 		}
 	}
-	k, err := anyLine().Ticket(j.Ticket)
+	k, _, err := anyLine().Ticket(j.Ticket)
 	for err == nil {
 		var a admission.Answer
 		a, err = anyLine().Pass(ctx, k)

@@ -22,6 +22,7 @@ type Sale struct {
 	PassLife   time.Duration
 	CallWindow time.Duration
 	LineCap    int64
+	Lobby      *Lobby // nil: first come, first served
 
 	// Where learning starts; 0: the organiser does not know.
 	SharePrior   float64 // of those let in, who want to buy

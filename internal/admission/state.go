@@ -24,6 +24,7 @@ const (
 	NoStock      Reason = "stock"     // no recount for 3 s
 	NoClaimers   Reason = "claimers"  // no healthy claimer reported for 3 s
 	NoSettings   Reason = "settings"  // the organiser's settings cannot be read
+	NotDrawn     Reason = "draw"      // the lobby's order cannot be drawn yet
 	NoRate       Reason = "rate"      // never set, or senseless
 	StoreUnknown Reason = "store"     // the line's store does not answer
 	LeaseUnknown Reason = "lease"     // nobody is known to release
@@ -61,6 +62,8 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 		return OnDoubt, NoClaimers
 	case now.Before(s.OpensAt):
 		return Scheduled, NoReason
+	case !r.ordered():
+		return OnDoubt, NotDrawn
 	case r.dry.exhausted:
 		return Exhausted, NoReason
 	}
@@ -73,8 +76,11 @@ func (s SaleState) lets() bool { return s == Open || s == Exhausted }
 
 // calls says whether places are called: from CallAhead before the opening.
 func (r *Release) calls(now time.Time) bool {
-	return r.state.lets() || r.state == Scheduled && !now.Before(r.sale.OpensAt.Add(-CallAhead))
+	return r.state.lets() || r.state == Scheduled && r.ordered() && !now.Before(r.sale.OpensAt.Add(-CallAhead))
 }
+
+// ordered says whether the line's order is settled: nobody is called before.
+func (r *Release) ordered() bool { return r.sale.Lobby == nil || r.drawn }
 
 // dryFor is how long there must be nothing to sell before we say so.
 const dryFor = 5 * time.Second

@@ -34,7 +34,8 @@ type Standing struct {
 
 // Position is where one place stands.
 type Position struct {
-	Number   int64
+	Index    int64 // in the order of joining, of a place in the lobby; else not said
+	Number   int64 // Undrawn in the lobby
 	View     View
 	Ahead    int64         // places that are called before it
 	P50, P90 time.Duration // until it is called
@@ -172,6 +173,7 @@ type (
 		Poll            pollDoc   `json:"poll"`
 		Wave            int64     `json:"wave"`
 		CallWindow      float64   `json:"call_window_s"`
+		Draw            *drawDoc  `json:"draw"` // null: first come, first served
 	}
 	seatsDoc struct {
 		Free     int64 `json:"free"`
@@ -203,7 +205,7 @@ func (l *Line) told(s Standing) statusDoc {
 		Seats: seatsDoc{s.Stock.Free, s.Stock.Pending, s.Stock.Sold, s.Stock.HeldBack},
 		Share: f.Share, Tickets: f.Tickets, Turn: f.Turn, Wave: f.Wave,
 		Poll:       pollDoc{PollMin.Seconds(), PollMax.Seconds(), short(PollShare), PollJitter},
-		CallWindow: sale.CallWindow.Seconds(),
+		CallWindow: sale.CallWindow.Seconds(), Draw: l.toldDraw(),
 	}
 	if p50, p90, known := f.ETA(100, s.At); known {
 		d.ETA = &etaDoc{short(p50.Seconds()), short(p90.Seconds())}

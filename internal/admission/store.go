@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"waitroom/internal/draw"
 )
 
 // Store keeps the line of every event. It is the truth for order: who stands
@@ -35,8 +37,17 @@ type Store interface {
 	// burned: nobody may use its numbers, a hole in the line is harmless.
 	Allot(ctx context.Context, event string, epoch, n, cap int64) (first int64, err error)
 
-	// Tail is the first number that nobody has been allotted yet.
-	Tail(ctx context.Context, event string) (int64, error)
+	// Tail is where the line ends, and what became of its lobby.
+	Tail(ctx context.Context, event string) (Tail, error)
+
+	// CloseLobby freezes how many are drawn: all who have an index now. The
+	// first closing stands, whoever asks again; so after an error it is asked
+	// again.
+	CloseLobby(ctx context.Context, event string, epoch int64) (Tail, error)
+
+	// Draw reveals what decides. Only a closed lobby is drawn (ErrLobby), and
+	// once: the first draw stands, whoever asks again and with what.
+	Draw(ctx context.Context, event string, epoch int64, seed draw.Seed, beacon string) (Tail, error)
 
 	// Join gives the holder the place p, unless the holder has a live place:
 	// then that one is returned and p's number is a hole. A place is live at
@@ -96,6 +107,7 @@ var (
 	ErrEpoch   = errors.New("epoch changed")
 	ErrFull    = errors.New("the line is at its cap")
 	ErrNoPlace = errors.New("no such place")
+	ErrLobby   = errors.New("the lobby is not closed")
 )
 
 // State is where a place stands in its life, as stored. That it is called, or
@@ -114,7 +126,8 @@ type Place struct {
 	Event    string
 	Epoch    int64
 	Holder   string // hex SHA-256 of the possession secret
-	Number   int64  // 0-based; lower is served first
+	Index    int64  // as allotted, from 0: in order of joining; it names the place in the Store
+	Number   int64  // in the line, lower is served first: the index, or what a draw made of it. No Store knows it
 	State    State
 	JoinedAt time.Time
 

@@ -71,6 +71,9 @@ func (r *Release) Gone(take int64, at time.Time) {
 // past keeps a fast clock elsewhere from telling of the future.
 func (r *Release) past(at time.Time) time.Time { return earlier(at, r.now) }
 
+// Drawn: the lobby's order is settled.
+func (r *Release) Drawn() { r.drawn = true }
+
 // Restock takes a recount. An older one than the last changes nothing.
 func (r *Release) Restock(stock Stock) { r.stock.restock(stock) }
 

@@ -33,10 +33,14 @@ func (r Refusal) Error() string { return string(r) }
 type Ticket struct {
 	Event    string
 	Epoch    int64
-	Number   int64
+	Index    int64             // as allotted: it names the place
+	Number   int64             // in the line; Undrawn while that is still to be drawn
 	Hash     [sha256.Size]byte // of the possession secret
 	IssuedAt time.Time         // to the second
 }
+
+// Undrawn is the number of a place in a lobby that was not drawn yet.
+const Undrawn = -1
 
 // Holder is the hash as places name it.
 func (t Ticket) Holder() string { return hex.EncodeToString(t.Hash[:]) }
@@ -53,11 +57,11 @@ func HolderOf(secret string) string {
 }
 
 const (
-	ticketFormat = 1
+	ticketFormat = 2
 	macSize      = 16 // bytes kept of HMAC-SHA256: 128 bits
 	maxKeyID     = 16
 	maxEvent     = 63 // as the events table has it
-	maxTicket    = 3 + maxKeyID + maxEvent + 3*binary.MaxVarintLen64 + sha256.Size + macSize
+	maxTicket    = 3 + maxKeyID + maxEvent + 4*binary.MaxVarintLen64 + sha256.Size + macSize
 )
 
 // tickets are base64url without padding; strict, so that one ticket has one
@@ -135,7 +139,8 @@ func (r *TicketKeys) Sign(t Ticket) string {
 	raw = append(raw, byte(len(t.Event)))
 	raw = append(raw, t.Event...)
 	raw = binary.AppendUvarint(raw, uint64(t.Epoch))
-	raw = binary.AppendUvarint(raw, uint64(t.Number))
+	raw = binary.AppendUvarint(raw, uint64(t.Index))
+	raw = binary.AppendUvarint(raw, uint64(t.Number-Undrawn))
 	raw = append(raw, t.Hash[:]...)
 	raw = binary.AppendUvarint(raw, uint64(t.IssuedAt.Unix()))
 	raw = append(raw, desk.mac(0, raw)...)
@@ -190,7 +195,7 @@ func (r *TicketKeys) read(desk *ticketDesk, text string) (t Ticket, event []byte
 		return t, nil, BadSignature
 	}
 	event = f.short()
-	t.Epoch, t.Number = int64(f.number()), int64(f.number())
+	t.Epoch, t.Index, t.Number = int64(f.number()), int64(f.number()), int64(f.number())+Undrawn
 	copy(t.Hash[:], f.take(sha256.Size))
 	t.IssuedAt = time.Unix(int64(f.number()), 0).UTC()
 	if f.bad || len(f.rest) != 0 {

@@ -26,7 +26,7 @@ func testTicketKeys(t testing.TB, ids ...string) *TicketKeys {
 }
 
 func someTicket() Ticket {
-	t := Ticket{Event: "hall-1", Epoch: 3, Number: 41_234, IssuedAt: time.Unix(1_900_000_000, 0).UTC()}
+	t := Ticket{Event: "hall-1", Epoch: 3, Index: 41_234, Number: 7, IssuedAt: time.Unix(1_900_000_000, 0).UTC()}
 	copy(t.Hash[:], "thirty-two bytes of holder hash!")
 	return t
 }

@@ -435,7 +435,7 @@ func TestTicketsThatAreOver(t *testing.T) {
 			return err == nil
 		})
 		young, _ := lines.Line(event)
-		if _, err := young.Ticket(first.Ticket); !errors.Is(err, admission.EpochChanged) {
+		if _, _, err := young.Ticket(first.Ticket); !errors.Is(err, admission.EpochChanged) {
 			t.Errorf("a ticket of the epoch before: %v, want epoch_changed", err)
 		}
 		if j := join(t, young, 99); j.Place.Number != 0 {

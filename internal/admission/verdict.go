@@ -10,6 +10,7 @@ import (
 type View string
 
 const (
+	ViewLobby   View = "lobby" // its number is still to be drawn
 	ViewWaiting View = "waiting"
 	ViewCalled  View = "called" // its turn: it may ask for its pass
 	ViewPassed  View = "passed" // it has a pass
@@ -26,6 +27,8 @@ func (p Place) View(front int64, now time.Time) View {
 		return ViewPassed
 	case p.State == Passed:
 		return ViewOver
+	case p.Number == Undrawn:
+		return ViewLobby
 	case p.Number < front:
 		return ViewCalled
 	}

@@ -4,13 +4,23 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"math"
 	"time"
 )
 
-// Ticket accepts a place ticket of this line, or says why not (Refusal).
-func (l *Line) Ticket(text string) (Ticket, error) {
-	return l.cfg.Tickets.Check(text, l.event, l.epoch)
+// Ticket accepts a place ticket of this line, or says why not (Refusal). drawn
+// says that the place's number came of the draw since the ticket was written:
+// its holder is to get it anew (Reissue).
+func (l *Line) Ticket(text string) (t Ticket, drawn bool, err error) {
+	t, err = l.cfg.Tickets.Check(text, l.event, l.epoch)
+	if err == nil && t.Number == Undrawn {
+		t.Number, drawn = l.number(t.Index)
+	}
+	return t, drawn, err
 }
+
+// Reissue writes a ticket down again, as it is now.
+func (l *Line) Reissue(t Ticket) string { return l.cfg.Tickets.Sign(t) }
 
 // Admitted accepts a pass of this line, or says why not (Refusal).
 func (l *Line) Admitted(text string) (Pass, error) {
@@ -19,7 +29,7 @@ func (l *Line) Admitted(text string) (Pass, error) {
 
 // ticketOf is the ticket of a place: the same whenever it is asked for.
 func (l *Line) ticketOf(p Place) string {
-	t := Ticket{Event: l.event, Epoch: l.epoch, Number: p.Number, IssuedAt: p.JoinedAt}
+	t := Ticket{Event: l.event, Epoch: l.epoch, Index: p.Index, Number: p.Number, IssuedAt: p.JoinedAt}
 	hex.Decode(t.Hash[:], []byte(p.Holder)) //nolint:errcheck // HolderOf made it
 	return l.cfg.Tickets.Sign(t)
 }
@@ -31,7 +41,7 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	defer cancel()
 	now := time.Now()
 	place, err := l.cfg.Store.Leave(ctx, Place{
-		Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Number: t.Number, JoinedAt: t.IssuedAt,
+		Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Index: t.Index, JoinedAt: t.IssuedAt,
 	})
 	switch {
 	case errors.Is(err, ErrNoPlace): // the holder joined again since
@@ -39,17 +49,20 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	case err != nil:
 		return "", uncertain("leave", err)
 	}
-	if place.State == Left {
+	if place.State == Left && t.Number != Undrawn {
 		l.note(gaveUp, noted{id: t.Number, at: now})
 		l.turnstile.left(t.Number)
 	}
-	return place.View(t.Number+1, now), nil
+	return place.View(math.MaxInt64, now), nil
 }
 
 // Me says where the ticket's place stands. While it waits that is known from
 // memory alone; once it is called, its own row says what became of it.
 func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 	door, _ := l.door.last()
+	if t.Number == Undrawn {
+		return l.inLobby(t.Index), nil
+	}
 	if t.Number >= door.Front {
 		return l.position(t.Number, ViewWaiting), nil
 	}
@@ -81,5 +94,8 @@ func (l *Line) FoundNothing(p Pass, tickets int64) {
 
 // Export walks all places of the line, in no order.
 func (l *Line) Export(ctx context.Context, each func(Place) error) error {
-	return l.cfg.Store.Export(ctx, l.event, l.epoch, each)
+	return l.cfg.Store.Export(ctx, l.event, l.epoch, func(p Place) error {
+		p.Number, _ = l.number(p.Index)
+		return each(p)
+	})
 }

@@ -222,7 +222,7 @@ func holder(i int) string { return admission.HolderOf(fmt.Sprintf("the secret of
 
 func ticket(t testing.TB, l *admission.Line, j admission.Joined) admission.Ticket {
 	t.Helper()
-	k, err := l.Ticket(j.Ticket)
+	k, _, err := l.Ticket(j.Ticket)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,8 @@ type placeLine struct {
 	Event  string          `json:"event"`
 	Epoch  int64           `json:"epoch"`
 	Holder string          `json:"holder"`
-	Number int64           `json:"number"`
+	Index  int64           `json:"index"`
+	Number *int64          `json:"number"` // null: still to be drawn
 	State  admission.State `json:"state"`
 	Take   int64           `json:"take,omitempty"`
 	Taken  *time.Time      `json:"taken_at,omitempty"`
@@ -64,7 +65,7 @@ func (a *API) export(c *fiber.Ctx) error {
 }
 
 func lineOf(p admission.Place) placeLine {
-	l := placeLine{Event: p.Event, Epoch: p.Epoch, Holder: p.Holder, Number: p.Number, State: p.State, Take: p.Take}
+	l := placeLine{Event: p.Event, Epoch: p.Epoch, Holder: p.Holder, Index: p.Index, Number: drawnNumber(p.Number), State: p.State, Take: p.Take}
 	if p.Take > 0 {
 		l.Taken, l.Until = &p.TakenAt, &p.PassUntil
 	}

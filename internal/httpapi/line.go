@@ -37,7 +37,8 @@ func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
 type placeBody struct {
 	Event    string         `json:"event"`
 	Epoch    int64          `json:"epoch"`
-	Number   int64          `json:"number"`
+	Number   *int64         `json:"number"` // null: still to be drawn
+	Index    int64          `json:"index"`
 	State    admission.View `json:"state"`
 	JoinedAt time.Time      `json:"joined_at"`
 }
@@ -46,6 +47,16 @@ type joinedBody struct {
 	Place  placeBody `json:"place"`
 	Ticket string    `json:"ticket"`
 	Secret string    `json:"secret,omitempty"`
+	// Of a place in the lobby: signed proof of its index.
+	Receipt string `json:"receipt,omitempty"`
+}
+
+// drawnNumber is null while it is still to be drawn.
+func drawnNumber(n int64) *int64 {
+	if n == admission.Undrawn {
+		return nil
+	}
+	return &n
 }
 
 func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
@@ -65,9 +76,9 @@ func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
 	p := joined.Place
 	out := reply{status: fiber.StatusOK, body: joinedBody{
 		Place: placeBody{
-			p.Event, p.Epoch, p.Number, p.View(line.Standing().Front, time.Now()), p.JoinedAt.UTC(),
+			p.Event, p.Epoch, drawnNumber(p.Number), p.Index, p.View(line.Standing().Front, time.Now()), p.JoinedAt.UTC(),
 		},
-		Ticket: joined.Ticket, Secret: made,
+		Ticket: joined.Ticket, Secret: made, Receipt: joined.Receipt,
 	}}
 	if joined.New {
 		out.status = fiber.StatusCreated
@@ -81,6 +92,8 @@ func (a *API) lineRefused(what string, err error) error {
 	switch {
 	case errors.Is(err, admission.ErrOver):
 		return problem("sale_closed", "")
+	case errors.Is(err, admission.ErrEarly):
+		return problem("lobby_not_open", "").after(10 * time.Second)
 	case errors.Is(err, admission.ErrFull):
 		return problem("line_full", "").after(30 * time.Second)
 	case errors.Is(err, admission.ErrEpoch):
@@ -95,6 +108,16 @@ func (a *API) lineRefused(what string, err error) error {
 type ticketRequest struct {
 	line   *admission.Line
 	ticket admission.Ticket
+	drawn  bool // its number came of the draw: the holder gets the ticket anew
+}
+
+// anew is the ticket that carries the number, for who still has the one of the
+// lobby; else empty.
+func (r ticketRequest) anew() string {
+	if !r.drawn {
+		return ""
+	}
+	return r.line.Reissue(r.ticket)
 }
 
 func (a *API) readTicket(c *fiber.Ctx) (r ticketRequest, err error) {
@@ -109,11 +132,11 @@ func (a *API) ticketHolder(event, token string) (r ticketRequest, err error) {
 	if token == "" {
 		return r, problem("token_missing", "")
 	}
-	t, err := line.Ticket(token)
+	t, drawn, err := line.Ticket(token)
 	if err != nil {
 		return r, ticketRefused(err)
 	}
-	return ticketRequest{line, t}, nil
+	return ticketRequest{line, t, drawn}, nil
 }
 
 type spanBody struct {
@@ -122,7 +145,9 @@ type spanBody struct {
 }
 
 type meBody struct {
-	Number    int64               `json:"number"`
+	Number    *int64              `json:"number"` // null: still to be drawn
+	Index     *int64              `json:"index,omitempty"`
+	Ticket    string              `json:"ticket,omitempty"` // in place of the one that was shown
 	State     admission.View      `json:"state"`
 	Ahead     int64               `json:"ahead"`
 	Eta       *spanBody           `json:"eta_s"` // null: nobody can say
@@ -139,13 +164,18 @@ func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
 	if err != nil {
 		return reply{}, a.lineRefused("place", err)
 	}
-	return reply{body: meOf(p)}, nil
+	body := meOf(p)
+	body.Ticket = r.anew()
+	return reply{body: body}, nil
 }
 
 func meOf(p admission.Position) meBody {
 	b := meBody{
-		Number: p.Number, State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds,
+		Number: drawnNumber(p.Number), State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds,
 		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason,
+	}
+	if p.View == admission.ViewLobby {
+		b.Index = &p.Index
 	}
 	if p.Known {
 		b.Eta = &spanBody{tenth(p.P50), tenth(p.P90)}
@@ -157,7 +187,7 @@ func meOf(p admission.Position) meBody {
 func tenth(d time.Duration) float64 { return math.Round(d.Seconds()*10) / 10 }
 
 type leftBody struct {
-	Number int64          `json:"number"`
+	Number *int64         `json:"number"`
 	State  admission.View `json:"state"`
 }
 
@@ -166,7 +196,7 @@ func (a *API) leave(ctx context.Context, r ticketRequest) (reply, error) {
 	if err != nil {
 		return reply{}, a.lineRefused("leave", err)
 	}
-	return reply{body: leftBody{r.ticket.Number, view}}, nil
+	return reply{body: leftBody{drawnNumber(r.ticket.Number), view}}, nil
 }
 
 type passBody struct {
@@ -183,6 +213,7 @@ type notYetBody struct {
 	Reason     admission.Reason    `json:"reason"`
 	Ahead      int64               `json:"ahead"`
 	RetryAfter float64             `json:"retry_after_s"`
+	Ticket     string              `json:"ticket,omitempty"` // in place of the one that was shown
 }
 
 func (a *API) pass(ctx context.Context, r ticketRequest) (reply, error) {
@@ -202,7 +233,7 @@ func (a *API) pass(ctx context.Context, r ticketRequest) (reply, error) {
 	again := answer.RetryAfter
 	return reply{
 		status: fiber.StatusAccepted,
-		body:   notYetBody{answer.View, answer.State, answer.Reason, answer.Ahead, math.Round(again.Seconds()*1000) / 1000},
+		body:   notYetBody{answer.View, answer.State, answer.Reason, answer.Ahead, math.Round(again.Seconds()*1000) / 1000, r.anew()},
 		header: [][2]string{{"Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds())))}},
 	}, nil
 }

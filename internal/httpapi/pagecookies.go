@@ -20,7 +20,7 @@ const (
 	passCookie   = "pass"
 	ordersCookie = "orders" // ids, the newest first: so that the place leads to them
 	cameCookie   = "came"   // where the front was at the join: where progress begins
-	leftCookie   = "left"   // the number of the place that was given up
+	leftCookie   = "left"   // the index of the place that was given up
 )
 
 // cookieLife is as long as somebody may want to see what they bought.
@@ -64,7 +64,11 @@ func (p *pages) keepOrder(c *fiber.Ctx, id uuid.UUID) {
 }
 
 // keepCame notes where the front was when the place was got, once for a place.
-func (p *pages) keepCame(c *fiber.Ctx, number, front int64) {
+func (p *pages) keepCame(c *fiber.Ctx, drawn *int64, front int64) {
+	if drawn == nil {
+		return // it starts with the draw, from its whole length
+	}
+	number := *drawn
 	if kept, _, ok := came(c); !ok || kept != number {
 		p.keep(c, cameCookie, fmt.Sprintf("%d.%d", number, front), cookieLife)
 	}
@@ -77,8 +81,8 @@ func came(c *fiber.Ctx) (number, front int64, ok bool) {
 
 // gaveUp: a place that is not called yet is read from memory alone, which does
 // not know who left; this browser does.
-func gaveUp(c *fiber.Ctx, number int64) bool {
-	return cookie(c, leftCookie) == strconv.FormatInt(number, 10)
+func gaveUp(c *fiber.Ctx, index int64) bool {
+	return cookie(c, leftCookie) == strconv.FormatInt(index, 10)
 }
 
 // progress is how far the line has come towards a place since it was got.

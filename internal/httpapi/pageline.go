@@ -148,7 +148,13 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if err != nil {
 		return p.sorry(c, p.api.lineRefused("place", err))
 	}
-	if gaveUp(c, at.Number) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
+	if at.View == admission.ViewLobby {
+		return p.lobby(c, r.line, at)
+	}
+	if r.drawn {
+		p.keep(c, ticketCookie, r.anew(), cookieLife)
+	}
+	if gaveUp(c, r.ticket.Index) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
 		at.View = admission.ViewLeft
 	}
 	sale, closed := r.line.Sale(), at.State == admission.Closed
@@ -208,7 +214,7 @@ func (p *pages) leave(c *fiber.Ctx) error {
 	if _, err := p.api.leave(ctx, r); err != nil {
 		return p.sorry(c, err)
 	}
-	p.keep(c, leftCookie, strconv.FormatInt(r.ticket.Number, 10), cookieLife)
+	p.keep(c, leftCookie, strconv.FormatInt(r.ticket.Index, 10), cookieLife)
 	return p.to(c, "/place")
 }
 

@@ -48,6 +48,7 @@ func (p *pages) route(app *fiber.App) {
 	app.Get("/assets/:hash/:name", p.asset)
 	app.Get("/e/:event", p.event)
 	app.Get("/e/:event/place", p.place)
+	app.Get("/e/:event/draw", p.draw)
 	app.Get("/e/:event/seats", p.seats)
 	app.Get("/e/:event/orders/:order", p.order)
 	own := app.Group("/e/:event", p.sameOrigin)

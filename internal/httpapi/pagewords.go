@@ -48,6 +48,8 @@ func reasonText(r admission.Reason) string {
 		return "the seats are being counted"
 	case admission.NoClaimers:
 		return "no seats can be taken just now"
+	case admission.NotDrawn:
+		return "the draw waits for its public value"
 	case admission.NoRate:
 		return "the organiser has not set its pace yet"
 	}
@@ -97,7 +99,7 @@ func words() (string, error) {
 	for _, s := range []admission.SaleState{admission.Scheduled, admission.Open, admission.Paused, admission.Exhausted, admission.Closed} {
 		all[string(s)] = stateText(s, admission.NoReason)
 	}
-	for _, r := range []admission.Reason{admission.NoStock, admission.NoClaimers, admission.NoRate, admission.NoReason} {
+	for _, r := range []admission.Reason{admission.NoStock, admission.NoClaimers, admission.NoRate, admission.NotDrawn, admission.NoReason} {
 		all[string(admission.OnDoubt)+string(r)] = stateText(admission.OnDoubt, r)
 	}
 	for _, v := range []admission.Verdict{admission.Likely, admission.Possible, admission.Unlikely} {

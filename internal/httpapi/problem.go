@@ -45,6 +45,7 @@ var problems = map[string]struct {
 	"seats_taken":          {409, "Some of these seats have just gone"},
 	"sold_out":             {409, "There are not that many left"},
 	"over_limit":           {409, "That is more than one may have"},
+	"lobby_not_open":       {409, "The lobby is not open yet"},
 	"sale_closed":          {409, "The sale is over"},
 	"order_paid":           {409, "The order is paid"},
 	"order_ended":          {409, "The order has ended"},

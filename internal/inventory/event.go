@@ -34,6 +34,7 @@ type Event struct {
 	SharePrior   *float64
 	TicketsPrior *float64
 	StockSlack   float64
+	Draw         *Draw `db:"-"` // nil: first come, first served; CreateEvent alone knows it
 
 	// What only the database knows; CreateEvent does not read them.
 	Control  string
@@ -78,6 +79,11 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 		if tag.RowsAffected() == 0 {
 			outcome = EventExists
 			return nil
+		}
+		if e.Draw != nil {
+			if err := e.Draw.write(ctx, tx, e.ID); err != nil {
+				return err
+			}
 		}
 		if hall == nil {
 			return nil

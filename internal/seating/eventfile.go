@@ -31,6 +31,8 @@ type EventFile struct {
 	TicketsPrior float64 // seats per buyer; 0: not known
 	StockSlack   float64
 
+	Draw *DrawFile // nil: first come, first served
+
 	Plan  string // a seating plan's file, relative to this one; empty: none
 	Offer Offer
 }
@@ -50,7 +52,7 @@ func ParseEvent(file string, data []byte, now time.Time) (EventFile, error) {
 	}
 	y := yamlFile{f}
 	if lines := y.document(data, e.keys(y, now)); lines != nil {
-		e.settle(y, lines)
+		e.settle(y, lines, now)
 	}
 	if err := f.err(); err != nil {
 		return EventFile{}, err
@@ -83,6 +85,8 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"tickets_prior": y.number(&e.TicketsPrior, func(v float64) bool { return v >= 1 && v <= 100 }, "a number from 1 to 100"),
 		"stock_slack":   y.number(&e.StockSlack, func(v float64) bool { return v >= 0 && v <= 1 }, "a share from 0 to 1"),
 
+		"draw": y.draw(&e.Draw, now),
+
 		"plan":              y.text(&e.Plan, 1000),
 		"prices":            y.prices(&e.Offer),
 		"general_admission": y.admissions(&e.Offer),
@@ -95,7 +99,7 @@ var eventID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 // settle checks the fields against each other, reads the prices now that their
 // currency is known, and fills what follows from another field.
-func (e *EventFile) settle(y yamlFile, lines map[string]int) {
+func (e *EventFile) settle(y yamlFile, lines map[string]int, now time.Time) {
 	for _, key := range []string{"id", "title", "currency", "opens_at"} {
 		if _, given := lines[key]; !given {
 			y.add(0, key, "missing")
@@ -110,6 +114,7 @@ func (e *EventFile) settle(y yamlFile, lines map[string]int) {
 	if !e.ClosesAt.IsZero() && !e.ClosesAt.After(e.OpensAt) {
 		y.add(lines["closes_at"], "closes_at", "%s is not after opens_at", e.ClosesAt.Format(time.RFC3339))
 	}
+	e.settleDraw(y, lines["draw"], now)
 	e.OrderLimit = orElse(e.OrderLimit, 4)
 	e.AccountLimit = orElse(e.AccountLimit, max(4, e.OrderLimit))
 	e.PassQuota = orElse(e.PassQuota, max(4, e.OrderLimit))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/draw"
 )
 
 func testCancelled(t *testing.T, open Open) {
@@ -22,6 +23,8 @@ func testGone(t *testing.T, open Open) {
 	_, errOpen := l.Open(ctx, l.event, 2)
 	_, errAllot := l.Allot(ctx, l.event, 1, 1, 100)
 	_, errTail := l.Tail(ctx, l.event)
+	_, errClose := l.CloseLobby(ctx, l.event, 1)
+	_, errDraw := l.Draw(ctx, l.event, 1, draw.Seed{1}, "")
 	_, errJoin := l.Join(ctx, p, noon)
 	_, errPlace := l.Place(ctx, l.event, 1, p.Holder)
 	_, errPass := l.Pass(ctx, passed(p, 1, noon, time.Minute))
@@ -34,7 +37,7 @@ func testGone(t *testing.T, open Open) {
 	_, errReports := l.Reports(ctx, l.event)
 	errExport := l.Export(ctx, l.event, 1, func(admission.Place) error { return nil })
 	for call, err := range map[string]error{
-		"Open": errOpen, "Allot": errAllot, "Tail": errTail, "Join": errJoin, "Place": errPlace,
+		"Open": errOpen, "Allot": errAllot, "Tail": errTail, "CloseLobby": errClose, "Draw": errDraw, "Join": errJoin, "Place": errPlace,
 		"Pass": errPass, "Leave": errLeave, "Door": errDoor, "Acquire": errAcquire, "Refill": errRefill,
 		"Take": errTake, "PutReport": errPut, "Reports": errReports, "Export": errExport,
 	} {
@@ -44,8 +47,8 @@ func testGone(t *testing.T, open Open) {
 	}
 	l.wantDoor(t, want)
 	l.wantExport(t, 1, nil)
-	if next, err := l.Tail(t.Context(), l.event); err != nil || next != 0 {
-		t.Errorf("the tail is %d (%v), want 0", next, err)
+	if at, err := l.Tail(t.Context(), l.event); err != nil || at.Next != 0 {
+		t.Errorf("the tail is %d (%v), want 0", at.Next, err)
 	}
 	if got, err := l.Reports(t.Context(), l.event); err != nil || len(got) != 0 {
 		t.Errorf("the reports are %q (%v), want none", got, err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/draw"
 )
 
 // Fault is what goes wrong with one call.
@@ -140,8 +141,20 @@ func (f *Faulty) Allot(ctx context.Context, event string, epoch, n, limit int64)
 	return meet(ctx, f, "Allot", func(ctx context.Context) (int64, error) { return f.store.Allot(ctx, event, epoch, n, limit) })
 }
 
-func (f *Faulty) Tail(ctx context.Context, event string) (int64, error) {
-	return meet(ctx, f, "Tail", func(ctx context.Context) (int64, error) { return f.store.Tail(ctx, event) })
+func (f *Faulty) Tail(ctx context.Context, event string) (admission.Tail, error) {
+	return meet(ctx, f, "Tail", func(ctx context.Context) (admission.Tail, error) { return f.store.Tail(ctx, event) })
+}
+
+func (f *Faulty) CloseLobby(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
+	return meet(ctx, f, "CloseLobby", func(ctx context.Context) (admission.Tail, error) {
+		return f.store.CloseLobby(ctx, event, epoch)
+	})
+}
+
+func (f *Faulty) Draw(ctx context.Context, event string, epoch int64, seed draw.Seed, beacon string) (admission.Tail, error) {
+	return meet(ctx, f, "Draw", func(ctx context.Context) (admission.Tail, error) {
+		return f.store.Draw(ctx, event, epoch, seed, beacon)
+	})
 }
 
 func (f *Faulty) Join(ctx context.Context, p admission.Place, now time.Time) (admission.Place, error) {

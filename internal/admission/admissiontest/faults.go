@@ -31,7 +31,7 @@ func testAskAgain(t *testing.T, open Open) {
 		for _, ask := range []func() error{
 			func() error { _, err := f.Open(ctx, l.event, 1); return err },
 			func() error { return f.PutReport(ctx, l.event, "r1", []byte("x")) },
-			func() error { q, err := f.Join(ctx, p, noon); return differs(err, q.Number == 4) },
+			func() error { q, err := f.Join(ctx, p, noon); return differs(err, q.Index == 4) },
 			func() error {
 				q, err := f.Pass(ctx, passed(p, 1, noon, time.Minute))
 				return differs(err, q.Take == 1 && q.State == admission.Passed)

@@ -47,8 +47,8 @@ func testRejoin(t *testing.T, open Open) {
 	join := func(number int64, now time.Time, want int64, state admission.State, why string) {
 		t.Helper()
 		p, err := l.Join(t.Context(), l.place("ada", number), now)
-		if err != nil || p.Number != want || p.State != state {
-			t.Fatalf("%s: a join gets number %d, %s (%v); want %d, %s", why, p.Number, p.State, err, want, state)
+		if err != nil || p.Index != want || p.State != state {
+			t.Fatalf("%s: a join gets number %d, %s (%v); want %d, %s", why, p.Index, p.State, err, want, state)
 		}
 	}
 	join(5, noon, 5, admission.Waiting, "the first")
@@ -85,7 +85,7 @@ func testJoinEpoch(t *testing.T, open Open) {
 		t.Errorf("after the reset ada has %+v (%v), want ErrNoPlace", p, err)
 	}
 	anew := old
-	anew.Epoch, anew.Number = 2, 0
+	anew.Epoch, anew.Index = 2, 0
 	if p, err := l.Join(ctx, anew, noon); err != nil || p != anew {
 		t.Errorf("joined %+v (%v), want %+v", p, err, anew)
 	}

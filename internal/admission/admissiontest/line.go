@@ -18,8 +18,8 @@ func testOpen(t *testing.T, open Open) {
 		if want := (admission.Door{Event: event, Epoch: 3}); err != nil || !sameDoor(d, want) {
 			t.Fatalf("opened %+v, %v; want %+v", d, err, want)
 		}
-		if next, err := s.Tail(t.Context(), event); err != nil || next != 0 {
-			t.Errorf("its tail is %d (%v), want 0", next, err)
+		if at, err := s.Tail(t.Context(), event); err != nil || at.Next != 0 {
+			t.Errorf("its tail is %d (%v), want 0", at.Next, err)
 		}
 		if d, ok, err := s.Take(t.Context(), event, 3, 1); err != nil || ok {
 			t.Errorf("a take at a new door: %v, %v; want none (%+v)", ok, err, d)
@@ -36,8 +36,8 @@ func testOpen(t *testing.T, open Open) {
 				t.Errorf("opened again: %+v, %v; want %+v", d, err, before)
 			}
 		})
-		if next, err := l.Tail(t.Context(), l.event); err != nil || next != 7 {
-			t.Errorf("the tail is %d (%v) after opening again, want 7", next, err)
+		if at, err := l.Tail(t.Context(), l.event); err != nil || at.Next != 7 {
+			t.Errorf("the tail is %d (%v) after opening again, want 7", at.Next, err)
 		}
 	})
 	t.Run("a higher epoch starts anew and the old one is refused", func(t *testing.T) { testReset(t, open) })
@@ -125,8 +125,8 @@ func testAllot(t *testing.T, open Open) {
 				t.Fatalf("the %dth number is %d: allotted twice, or a hole without an error", i, n)
 			}
 		}
-		if next, err := l.Tail(t.Context(), l.event); err != nil || next != int64(len(got)) {
-			t.Errorf("the tail is %d (%v), want %d", next, err, len(got))
+		if at, err := l.Tail(t.Context(), l.event); err != nil || at.Next != int64(len(got)) {
+			t.Errorf("the tail is %d (%v), want %d", at.Next, err, len(got))
 		}
 	})
 	t.Run("a line is full exactly at its cap", func(t *testing.T) { testFull(t, open) })
@@ -137,8 +137,8 @@ func testAllot(t *testing.T, open Open) {
 				t.Errorf("%d numbers were allotted", n)
 			}
 		}
-		if next, err := l.Tail(t.Context(), l.event); err != nil || next != 0 {
-			t.Errorf("the tail is %d (%v), want 0", next, err)
+		if at, err := l.Tail(t.Context(), l.event); err != nil || at.Next != 0 {
+			t.Errorf("the tail is %d (%v), want 0", at.Next, err)
 		}
 	})
 }
@@ -157,8 +157,8 @@ func testFull(t *testing.T, open Open) {
 			t.Errorf("%d numbers under a cap of 10: %d, %v; want %d, %v", step.n, first, err, step.first, step.err)
 		}
 	}
-	if next, err := l.Tail(ctx, l.event); err != nil || next != 10 {
-		t.Errorf("the tail is %d (%v), want 10", next, err)
+	if at, err := l.Tail(ctx, l.event); err != nil || at.Next != 10 {
+		t.Errorf("the tail is %d (%v), want 10", at.Next, err)
 	}
 	if first, err := l.Allot(ctx, l.event, 1, 2, 12); err != nil || first != 10 {
 		t.Errorf("under a raised cap: %d (%v), want 10", first, err)

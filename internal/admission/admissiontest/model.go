@@ -146,8 +146,8 @@ func (m *model) refused(rt *rapid.T, err, want error) {
 func (m *model) check(rt *rapid.T) {
 	d, err := m.store.Door(m.t.Context(), m.event)
 	m.same(rt, d, err)
-	if next, err := m.store.Tail(m.t.Context(), m.event); err != nil || next != m.tail {
-		rt.Fatalf("the tail is %d (%v), want %d", next, err, m.tail)
+	if at, err := m.store.Tail(m.t.Context(), m.event); err != nil || at.Next != m.tail {
+		rt.Fatalf("the tail is %d (%v), want %d", at.Next, err, m.tail)
 	}
 	for holder, want := range m.places {
 		p, err := m.store.Place(m.t.Context(), m.event, want.Epoch, holder)

@@ -12,7 +12,7 @@ func (m *model) ticket(rt *rapid.T) admission.Place {
 	holder := rapid.SampledFrom([]string{"ada", "ben", "cy"}).Draw(rt, "holder")
 	return admission.Place{
 		Event: m.event, Epoch: m.epoch(rt), Holder: hash(holder), State: admission.Waiting,
-		Number: rapid.Int64Range(0, 2).Draw(rt, "number"), JoinedAt: noon,
+		Index: rapid.Int64Range(0, 2).Draw(rt, "number"), JoinedAt: noon,
 	}
 }
 
@@ -41,7 +41,7 @@ func (m *model) pass(rt *rapid.T) {
 	case old.Epoch > p.Epoch:
 		m.refused(rt, err, admission.ErrEpoch)
 		return
-	case old.Number != p.Number || old.State == admission.Left:
+	case old.Index != p.Index || old.State == admission.Left:
 		m.refused(rt, err, admission.ErrNoPlace)
 		return
 	case old.State == admission.Passed:
@@ -62,7 +62,7 @@ func (m *model) leave(rt *rapid.T) {
 	case old.Epoch > p.Epoch:
 		m.refused(rt, err, admission.ErrEpoch)
 		return
-	case old.Number != p.Number:
+	case old.Index != p.Index:
 		m.refused(rt, err, admission.ErrNoPlace)
 		return
 	case old.State == admission.Waiting:

@@ -86,7 +86,7 @@ func refusedPass(t *testing.T, l opened, p admission.Place) {
 		t.Fatal(err)
 	}
 	if q, err := l.Pass(t.Context(), passed(p, 9, noon, time.Minute)); !errors.Is(err, admission.ErrNoPlace) {
-		t.Errorf("place %d got the pass %+v (%v), want ErrNoPlace", p.Number, q, err)
+		t.Errorf("place %d got the pass %+v (%v), want ErrNoPlace", p.Index, q, err)
 	}
 	if after, err := l.Place(t.Context(), l.event, 1, p.Holder); err != nil || after != before {
 		t.Errorf("a refused pass made %+v (%v) of %+v", after, err, before)

@@ -25,6 +25,7 @@ type Open func(t testing.TB) admission.Store
 func Run(t *testing.T, open Open) {
 	t.Run("Open", func(t *testing.T) { testOpen(t, open) })
 	t.Run("Allot", func(t *testing.T) { testAllot(t, open) })
+	t.Run("Lobby", func(t *testing.T) { testLobby(t, open) })
 	t.Run("Join", func(t *testing.T) { testJoin(t, open) })
 	t.Run("Pass", func(t *testing.T) { testPass(t, open) })
 	t.Run("Leave", func(t *testing.T) { testLeave(t, open) })
@@ -79,7 +80,7 @@ func refill(d admission.Door, add, most, budget int64) admission.Refill {
 
 func (l opened) place(holder string, number int64) admission.Place {
 	return admission.Place{
-		Event: l.event, Epoch: 1, Holder: hash(holder), Number: number,
+		Event: l.event, Epoch: 1, Holder: hash(holder), Index: number,
 		State: admission.Waiting, JoinedAt: noon,
 	}
 }

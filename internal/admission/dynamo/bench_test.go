@@ -33,7 +33,7 @@ func bench(b *testing.B, callers int, call func(i int64) error) {
 func BenchmarkJoin(b *testing.B) {
 	s, _, d := line(b, table(b))
 	bench(b, 64, func(i int64) error {
-		p := admission.Place{Event: d.Event, Epoch: 1, Holder: fmt.Sprintf("%064x", i), Number: i, JoinedAt: time.UnixMilli(1e12)}
+		p := admission.Place{Event: d.Event, Epoch: 1, Holder: fmt.Sprintf("%064x", i), Index: i, JoinedAt: time.UnixMilli(1e12)}
 		_, err := s.Join(b.Context(), p, p.JoinedAt)
 		return err
 	})

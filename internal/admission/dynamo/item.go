@@ -16,7 +16,7 @@ import (
 //
 //	pk                 sk         attributes
 //	door#<event>       door       epoch lease term beat front credit budget taken stopped doc
-//	tail#<event>       tail       epoch tail
+//	tail#<event>       tail       epoch tail lobby seed beacon
 //	place#<holder>     <event>    epoch place life joined take taken_at pass_until
 //	report#<event>     <replica>  report
 //
@@ -131,7 +131,7 @@ func toDoor(event string, it item) (admission.Door, error) {
 
 func placeItem(p admission.Place) item {
 	it := placeKey(p.Event, p.Holder)
-	it["epoch"], it["place"], it["life"], it["joined"] = num(p.Epoch), num(p.Number), text(string(p.State)), ms(p.JoinedAt)
+	it["epoch"], it["place"], it["life"], it["joined"] = num(p.Epoch), num(p.Index), text(string(p.State)), ms(p.JoinedAt)
 	it["take"], it["taken_at"], it["pass_until"] = num(p.Take), ms(p.TakenAt), ms(p.PassUntil)
 	return it
 }
@@ -139,7 +139,7 @@ func placeItem(p admission.Place) item {
 func toPlace(it item) (admission.Place, error) {
 	r := reader{item: it}
 	p := admission.Place{
-		Event: r.text("sk"), Epoch: r.num("epoch"), Number: r.num("place"),
+		Event: r.text("sk"), Epoch: r.num("epoch"), Index: r.num("place"),
 		State: admission.State(r.text("life")), JoinedAt: r.ms("joined"),
 		Take: r.num("take"), TakenAt: r.ms("taken_at"), PassUntil: r.ms("pass_until"),
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/draw"
 )
 
 // Open implements admission.Store. It starts the tail before the door, so that
@@ -37,8 +38,8 @@ func (s *Store) Allot(ctx context.Context, event string, epoch, n, limit int64) 
 	if err != nil {
 		return 0, fmt.Errorf("dynamo: allot: %w", err)
 	}
-	_, next, err := toTail(it)
-	return next - n, err
+	_, t, err := toTail(it)
+	return t.Next - n, err
 }
 
 // whyNone reads why no numbers were allotted. What it finds is still the
@@ -62,20 +63,70 @@ func (s *Store) whyNone(ctx context.Context, event string, epoch int64) error {
 }
 
 // Tail implements admission.Store.
-func (s *Store) Tail(ctx context.Context, event string) (int64, error) {
-	it, err := s.get(ctx, tailKey(event))
-	if err != nil {
-		return 0, fmt.Errorf("dynamo: tail: %w", err)
-	}
-	if it == nil {
-		return 0, admission.ErrNoEvent
-	}
-	_, next, err := toTail(it)
-	return next, err
+func (s *Store) Tail(ctx context.Context, event string) (admission.Tail, error) {
+	_, t, err := s.tail(ctx, event)
+	return t, err
 }
 
-func toTail(it item) (epoch, next int64, err error) {
+func (s *Store) tail(ctx context.Context, event string) (epoch int64, t admission.Tail, err error) {
+	it, err := s.get(ctx, tailKey(event))
+	if err != nil {
+		return 0, t, fmt.Errorf("dynamo: tail: %w", err)
+	}
+	if it == nil {
+		return 0, t, admission.ErrNoEvent
+	}
+	return toTail(it)
+}
+
+// tailIn reads the tail and refuses another epoch.
+func (s *Store) tailIn(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
+	at, t, err := s.tail(ctx, event)
+	if err == nil && at != epoch {
+		return admission.Tail{}, admission.ErrEpoch
+	}
+	return t, err
+}
+
+// CloseLobby implements admission.Store.
+func (s *Store) CloseLobby(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
+	return s.settleLobby(ctx, event, epoch, `SET lobby = tail`, `attribute_not_exists(lobby)`, item{})
+}
+
+// Draw implements admission.Store.
+func (s *Store) Draw(ctx context.Context, event string, epoch int64, seed draw.Seed, beacon string) (admission.Tail, error) {
+	t, err := s.settleLobby(ctx, event, epoch, `SET seed = :seed, beacon = :beacon`,
+		`attribute_exists(lobby) AND attribute_not_exists(seed)`,
+		item{":seed": bin(seed[:]), ":beacon": text(beacon)})
+	if err == nil && !t.Closed {
+		err = admission.ErrLobby
+	}
+	return t, err
+}
+
+// settleLobby does one step of the lobby's life, or finds that it was done.
+func (s *Store) settleLobby(ctx context.Context, event string, epoch int64, set, when string, with item) (admission.Tail, error) {
+	with[":epoch"] = num(epoch)
+	it, refused, err := s.update(ctx, s.again, tailKey(event), set, `epoch = :epoch AND `+when, with)
+	if refused {
+		return s.tailIn(ctx, event, epoch)
+	}
+	if err != nil {
+		return admission.Tail{}, fmt.Errorf("dynamo: lobby: %w", err)
+	}
+	_, t, err := toTail(it)
+	return t, err
+}
+
+func toTail(it item) (epoch int64, t admission.Tail, err error) {
 	r := reader{item: it}
-	epoch, next = r.num("epoch"), r.num("tail")
-	return epoch, next, r.err
+	epoch, t.Next = r.num("epoch"), r.num("tail")
+	if _, t.Closed = it["lobby"]; t.Closed {
+		t.Lobby = r.num("lobby")
+	}
+	if _, t.Drawn = it["seed"]; t.Drawn {
+		copy(t.Seed[:], r.bin("seed"))
+		t.Beacon = r.text("beacon")
+	}
+	return epoch, t, r.err
 }

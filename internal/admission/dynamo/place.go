@@ -71,7 +71,7 @@ func (s *Store) Leave(ctx context.Context, p admission.Place) (admission.Place, 
 // that is missing. Whoever settled it before is answered with what he made.
 func (s *Store) settle(ctx context.Context, p admission.Place, set string, with item) (admission.Place, error) {
 	with[":life"], with[":waiting"] = text(string(p.State)), text(string(admission.Waiting))
-	with[":epoch"], with[":place"] = num(p.Epoch), num(p.Number)
+	with[":epoch"], with[":place"] = num(p.Epoch), num(p.Index)
 	for range races {
 		it, refused, err := s.update(ctx, s.again, placeKey(p.Event, p.Holder), set, waitsThere, with)
 		if err == nil {
@@ -94,7 +94,7 @@ func (s *Store) settle(ctx context.Context, p admission.Place, set string, with 
 			}
 		case old.Epoch > p.Epoch:
 			return admission.Place{}, admission.ErrEpoch
-		case old.Number != p.Number:
+		case old.Index != p.Index:
 			return admission.Place{}, admission.ErrNoPlace
 		case old.State == admission.Left && p.State == admission.Passed:
 			return admission.Place{}, admission.ErrNoPlace

@@ -108,7 +108,7 @@ func TestHarmlessCallsAreRepeated(t *testing.T) {
 	cfg := table(t)
 	for _, fault := range faults {
 		s, w, d := line(t, cfg)
-		p := admission.Place{Event: d.Event, Epoch: 1, Holder: "ada", Number: 4, State: admission.Waiting, JoinedAt: time.UnixMilli(1e12).UTC()}
+		p := admission.Place{Event: d.Event, Epoch: 1, Holder: "ada", Index: 4, State: admission.Waiting, JoinedAt: time.UnixMilli(1e12).UTC()}
 		pass := p
 		pass.Take, pass.TakenAt, pass.PassUntil = 1, p.JoinedAt, p.JoinedAt.Add(time.Minute)
 		for _, c := range []struct {
@@ -124,7 +124,7 @@ func TestHarmlessCallsAreRepeated(t *testing.T) {
 			w.Sends(c.send)
 			w.Next(c.send, fault)
 			q, err := c.do(t.Context())
-			if err != nil || q.Number != 4 || q.State != c.want {
+			if err != nil || q.Index != 4 || q.State != c.want {
 				t.Errorf("%s, %s: %+v (%v), want number 4, %s", c.name, fault, q, err, c.want)
 			}
 			if n := w.Sends(c.send); n != 2 {
@@ -132,7 +132,7 @@ func TestHarmlessCallsAreRepeated(t *testing.T) {
 			}
 		}
 		w.Land()
-		if q, err := s.Place(t.Context(), d.Event, 1, "ada"); err != nil || q.Number != 4 || q.Take != 1 {
+		if q, err := s.Place(t.Context(), d.Event, 1, "ada"); err != nil || q.Index != 4 || q.Take != 1 {
 			t.Errorf("%s: after all landed: %+v (%v), want number 4, take 1", fault, q, err)
 		}
 		w.Always(func(string) admissiontest.Fault { return fault })

@@ -48,7 +48,7 @@ func crowd(ctx context.Context, path, round string) error {
 				holder := fmt.Sprintf("%s-%d-%d", round, g, i)
 				number, err := s.Allot(ctx, "e", 1, 1, 1<<40)
 				if err == nil {
-					_, err = s.Join(ctx, admission.Place{Event: "e", Epoch: 1, Holder: holder, Number: number}, time.Now())
+					_, err = s.Join(ctx, admission.Place{Event: "e", Epoch: 1, Holder: holder, Index: number}, time.Now())
 				}
 				if err != nil {
 					failed <- err
@@ -99,7 +99,7 @@ func TestAcknowledgedSurvivesKill(t *testing.T) {
 		}
 		lost := 0
 		for holder, n := range places {
-			if p, err := s.Place(t.Context(), "e", 1, holder); err != nil || p.Number != n {
+			if p, err := s.Place(t.Context(), "e", 1, holder); err != nil || p.Index != n {
 				lost++
 			}
 		}

@@ -3,11 +3,13 @@ package local
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 
 	"go.etcd.io/bbolt"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/draw"
 )
 
 // One bucket per event, and in it what stands below. The tail has a record of
@@ -19,8 +21,9 @@ var (
 )
 
 const (
-	doorKey = "door"
-	tailKey = "tail"
+	doorKey  = "door"
+	tailKey  = "tail"
+	lobbyKey = "lobby"
 )
 
 // line finds the event's bucket.
@@ -66,6 +69,9 @@ func anew(c *change, b *bbolt.Bucket, event string, epoch int64) (admission.Door
 	if err := putTail(c, b, epoch, 0); err != nil {
 		return admission.Door{}, err
 	}
+	if err := b.Delete([]byte(lobbyKey)); err != nil {
+		return admission.Door{}, err
+	}
 	d := admission.Door{Event: event, Epoch: epoch}
 	return d, putDoor(c, b, d)
 }
@@ -92,15 +98,88 @@ func (s *Store) Allot(ctx context.Context, event string, epoch, n, limit int64) 
 }
 
 // Tail implements admission.Store.
-func (s *Store) Tail(ctx context.Context, event string) (int64, error) {
-	return read(ctx, s, func(tx *bbolt.Tx) (int64, error) {
+func (s *Store) Tail(ctx context.Context, event string) (admission.Tail, error) {
+	return read(ctx, s, func(tx *bbolt.Tx) (admission.Tail, error) {
 		b, err := line(tx, event)
 		if err != nil {
-			return 0, err
+			return admission.Tail{}, err
 		}
-		_, next := tail(b)
-		return next, nil
+		_, t, err := lobby(b)
+		return t, err
 	})
+}
+
+// CloseLobby implements admission.Store.
+func (s *Store) CloseLobby(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
+	return s.settleLobby(ctx, event, epoch, func(t *admission.Tail) error {
+		if !t.Closed {
+			t.Closed, t.Lobby = true, t.Next
+		}
+		return nil
+	})
+}
+
+// Draw implements admission.Store.
+func (s *Store) Draw(ctx context.Context, event string, epoch int64, seed draw.Seed, beacon string) (admission.Tail, error) {
+	return s.settleLobby(ctx, event, epoch, func(t *admission.Tail) error {
+		switch {
+		case !t.Closed:
+			return admission.ErrLobby
+		case !t.Drawn:
+			t.Drawn, t.Seed, t.Beacon = true, seed, beacon
+		}
+		return nil
+	})
+}
+
+// settleLobby does one step of the lobby's life, unless it was done.
+func (s *Store) settleLobby(ctx context.Context, event string, epoch int64, step func(*admission.Tail) error) (admission.Tail, error) {
+	return write(ctx, s, s.crowd, func(c *change) (admission.Tail, error) {
+		b, err := line(c.Tx, event)
+		if err != nil {
+			return admission.Tail{}, err
+		}
+		at, t, err := lobby(b)
+		if err == nil && at != epoch {
+			err = admission.ErrEpoch
+		}
+		if err != nil {
+			return admission.Tail{}, err
+		}
+		before := t
+		if err := step(&t); err != nil || t == before {
+			return t, err
+		}
+		v, err := json.Marshal(drawn{t.Lobby, t.Drawn, t.Seed[:], t.Beacon})
+		if err != nil {
+			return t, err
+		}
+		return t, c.put(b, lobbyKey, v)
+	})
+}
+
+// drawn is a closed lobby as it stands in the file.
+type drawn struct {
+	Count  int64  `json:"count"`
+	Drawn  bool   `json:"drawn"`
+	Seed   []byte `json:"seed"`
+	Beacon string `json:"beacon"`
+}
+
+// lobby is the tail with what became of the lobby.
+func lobby(b *bbolt.Bucket) (epoch int64, t admission.Tail, err error) {
+	epoch, t.Next = tail(b)
+	v := b.Get([]byte(lobbyKey))
+	if v == nil {
+		return epoch, t, nil
+	}
+	var d drawn
+	if err := json.Unmarshal(v, &d); err != nil || len(d.Seed) != len(t.Seed) {
+		return epoch, t, fmt.Errorf("the lobby's record %q: %w", v, err)
+	}
+	t.Closed, t.Lobby, t.Drawn, t.Beacon = true, d.Count, d.Drawn, d.Beacon
+	copy(t.Seed[:], d.Seed)
+	return epoch, t, nil
 }
 
 func tail(b *bbolt.Bucket) (epoch, next int64) {

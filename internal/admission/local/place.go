@@ -15,7 +15,7 @@ import (
 // milliseconds since 1970, 0 for none.
 type record struct {
 	Epoch     int64           `json:"epoch"`
-	Number    int64           `json:"number"`
+	Index     int64           `json:"index"`
 	State     admission.State `json:"state"`
 	JoinedAt  int64           `json:"joined"`
 	Take      int64           `json:"take,omitempty"`
@@ -41,7 +41,7 @@ func (s *Store) Pass(ctx context.Context, p admission.Place) (admission.Place, e
 		switch {
 		case !found:
 			return p, nil
-		case old.Number != p.Number || old.State == admission.Left:
+		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace
 		case old.State == admission.Waiting:
 			p.JoinedAt = old.JoinedAt
@@ -58,7 +58,7 @@ func (s *Store) Leave(ctx context.Context, p admission.Place) (admission.Place, 
 		switch {
 		case !found:
 			return p, nil
-		case old.Number != p.Number:
+		case old.Index != p.Index:
 			return old, admission.ErrNoPlace
 		case old.State == admission.Waiting:
 			old.State = admission.Left
@@ -117,7 +117,7 @@ func place(b *bbolt.Bucket, event, holder string) (p admission.Place, found bool
 // putPlace returns the place as it will be read: to the millisecond.
 func putPlace(c *change, b *bbolt.Bucket, p admission.Place) (admission.Place, error) {
 	v, err := json.Marshal(record{
-		Epoch: p.Epoch, Number: p.Number, State: p.State, Take: p.Take,
+		Epoch: p.Epoch, Index: p.Index, State: p.State, Take: p.Take,
 		JoinedAt: millis(p.JoinedAt), TakenAt: millis(p.TakenAt), PassUntil: millis(p.PassUntil),
 	})
 	if err != nil {
@@ -135,7 +135,7 @@ func decode(v []byte, event, holder string) (admission.Place, error) {
 		return admission.Place{}, fmt.Errorf("the record of holder %s: %w", holder, err)
 	}
 	return admission.Place{
-		Event: event, Epoch: r.Epoch, Holder: holder, Number: r.Number, State: r.State, Take: r.Take,
+		Event: event, Epoch: r.Epoch, Holder: holder, Index: r.Index, State: r.State, Take: r.Take,
 		JoinedAt: instant(r.JoinedAt), TakenAt: instant(r.TakenAt), PassUntil: instant(r.PassUntil),
 	}, nil
 }

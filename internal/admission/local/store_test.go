@@ -59,7 +59,7 @@ func joins(t testing.TB, ctx context.Context, s *Store, n int) {
 }
 
 func fan(i int) admission.Place {
-	return admission.Place{Event: "e", Epoch: 1, Holder: fmt.Sprintf("%064x", uint64(i)*0x9e3779b97f4a7c15), Number: int64(i)}
+	return admission.Place{Event: "e", Epoch: 1, Holder: fmt.Sprintf("%064x", uint64(i)*0x9e3779b97f4a7c15), Index: int64(i)}
 }
 
 // What arrives while a commit is in flight is the next one, whole.

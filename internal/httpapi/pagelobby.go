@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"encoding/hex"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"waitroom/internal/admission"
+)
+
+type lobbyPage struct {
+	frame
+	Index, Epoch int64
+	ClosesAt     time.Time
+	Left         int // seconds until then
+	Closed       bool
+	StateText    string
+	Seats        countsView
+}
+
+// lobby is the place of somebody whose number is still to be drawn.
+func (p *pages) lobby(c *fiber.Ctx, line *admission.Line, at admission.Position) error {
+	lobby, now := line.Sale().Lobby, time.Now()
+	page := lobbyPage{
+		frame: p.frame(c, "You are in the lobby"), Index: at.Index, Epoch: line.Epoch(), Seats: viewOf(at.Stock),
+		ClosesAt: lobby.ClosesAt, Left: max(0, int(lobby.ClosesAt.Sub(now).Seconds())), Closed: !now.Before(lobby.ClosesAt),
+	}
+	if gaveUp(c, at.Index) {
+		return p.outside(c, nil)
+	}
+	if at.State != admission.Open && at.State != admission.Scheduled {
+		page.StateText = stateText(at.State, at.Reason)
+	}
+	return p.show(c, "lobby.html", page, personal)
+}
+
+type drawPage struct {
+	frame
+	ClosesAt                               time.Time
+	Closed                                 bool
+	Count                                  int64
+	Commit, Beacon, Seed, Value, StatusURL string
+}
+
+// draw is the same for everyone: what the draw rests on, and how to check it.
+func (p *pages) draw(c *fiber.Ctx) error {
+	line, ok := p.api.Lines.Line(c.Params("event"))
+	if !ok {
+		return p.sorry(c, problem("no_such_event", "The address may be misspelt, or the event is over."))
+	}
+	lobby := line.Sale().Lobby
+	if lobby == nil {
+		return p.sorry(c, problem("no_such_route", "This line is first come, first served: nothing is drawn."))
+	}
+	commit, end := lobby.Seed.Commit(), line.Ends()
+	page := drawPage{
+		frame: p.frame(c, "The draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
+		Commit: hex.EncodeToString(commit[:]), Beacon: lobby.Beacon,
+		StatusURL: c.BaseURL() + "/v1/public/events/" + line.Event() + "/status",
+	}
+	if end.Drawn {
+		page.Seed, page.Value = hex.EncodeToString(end.Seed[:]), end.Beacon
+	}
+	return p.show(c, "draw.html", page, sharedPage)
+}
