@@ -23,6 +23,9 @@ func Codes() map[string]int {
 // NetworkOf is what the limiter takes for one network.
 func NetworkOf(a netip.Addr) netip.Prefix { return networkOf(a) }
 
+// KeepFor is for how many seconds a gateway may keep that a pass is good.
+func KeepFor(ends, now time.Time) int64 { return keepFor(ends, now) }
+
 // NetworksMost is how many networks a limiter counts by itself.
 const NetworksMost = networksMost
 

@@ -20,17 +20,22 @@ import (
 // published reads the keys as any gateway would.
 func (h *house) published() map[string]*ecdsa.PublicKey {
 	h.t.Helper()
+	return keysOf(h.t, h.want(h.do(call{method: "GET", path: "/.well-known/jwks.json"}), 200, ""))
+}
+
+func keysOf(t *testing.T, a answer) map[string]*ecdsa.PublicKey {
+	t.Helper()
 	var set struct {
 		Keys []struct{ Kty, Alg, Kid, Crv, X, Y string }
 	}
-	h.want(h.do(call{method: "GET", path: "/.well-known/jwks.json"}), 200, "").into(h.t, &set)
+	a.into(t, &set)
 	keys := map[string]*ecdsa.PublicKey{}
 	for _, k := range set.Keys {
 		x, errX := base64.RawURLEncoding.DecodeString(k.X)
 		y, errY := base64.RawURLEncoding.DecodeString(k.Y)
 		key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(append([]byte{4}, x...), y...))
 		if k.Kty != "EC" || k.Alg != "ES256" || k.Crv != "P-256" || errX != nil || errY != nil || err != nil {
-			h.t.Fatalf("key %+v: %v", k, err)
+			t.Fatalf("key %+v: %v", k, err)
 		}
 		keys[k.Kid] = key
 	}
@@ -158,25 +163,27 @@ func (h *house) forge(pass string, method jwt.SigningMethod, key any) string {
 	return text
 }
 
-func (h *house) privateKey() *ecdsa.PrivateKey {
-	h.t.Helper()
-	block, _ := pem.Decode([]byte(h.Keys.PassKeys))
+func (h *house) privateKey() *ecdsa.PrivateKey { return privateKey(h.t, []byte(h.Keys.PassKeys)) }
+
+func privateKey(t *testing.T, text []byte) *ecdsa.PrivateKey {
+	t.Helper()
+	block, _ := pem.Decode(text)
 	key, err := x509.ParseECPrivateKey(block.Bytes)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return key
 }
 
-func (h *house) publicDER() []byte {
-	h.t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(&h.privateKey().PublicKey)
+func (h *house) publicDER() []byte { return publicDER(h.t, []byte(h.Keys.PassKeys)) }
+
+func publicDER(t *testing.T, private []byte) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(&privateKey(t, private).PublicKey)
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return der
 }
 
-func (h *house) publicPEM() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: h.publicDER()})
-}
+func (h *house) publicPEM() []byte { return public(h.t, []byte(h.Keys.PassKeys)) }

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -18,6 +19,7 @@ type program struct {
 	cmd    func(dir string, port int) *exec.Cmd
 	url    func(port int) string
 	answer func(ctx context.Context, url string) bool
+	end    syscall.Signal // ends it at once; 0: SIGKILL
 }
 
 // start tries three ports: a free one may be taken before the program has it.
@@ -50,13 +52,14 @@ func (p program) startAt(ctx context.Context, port int) (*Server, error) {
 	defer log.Close()
 	cmd := p.cmd(dir, port)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, log, log
-	proc, err := spawn(cmd, syscall.SIGKILL)
+	end := cmp.Or(p.end, syscall.SIGKILL)
+	proc, err := spawn(cmd, end)
 	if err != nil {
 		clean() //nolint:errcheck // the start's error is the one to tell
 		return nil, fmt.Errorf("%s: %w", p.kind, err)
 	}
 	stop := func() error {
-		proc.end(syscall.SIGKILL, 5*time.Second) //nolint:errcheck // it keeps nothing that could be lost
+		proc.end(end, 5*time.Second) //nolint:errcheck // it keeps nothing that could be lost
 		return clean()
 	}
 	url := p.url(port)
