@@ -91,12 +91,16 @@ func (r *Report) run(ctx context.Context, s Sources) error {
 	if err != nil {
 		return err
 	}
-	letIn, err := r.line(s.Line, s.Event, passes)
+	drawn, err := readLobby(ctx, tx, s.Event)
+	if err != nil {
+		return err
+	}
+	letIn, err := r.line(s.Line, s.Event, passes, &drawn)
 	if err != nil {
 		return err
 	}
 	r.add(pace(letIn, rates)...)
-	return r.witness(ctx, tx, s, passes)
+	return r.witness(ctx, tx, s, passes, drawn)
 }
 
 // rows runs the checks that are queries.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/audit"
+	"waitroom/internal/draw"
 	"waitroom/internal/pgtest"
 	schema "waitroom/sql"
 )
@@ -48,11 +50,11 @@ UPDATE seats SET order_id = '00000000-0000-0000-0000-00000000000c', claimed_at =
 `
 
 const line = `
-{"event":"e","epoch":1,"holder":"A","number":0,"state":"passed","take":1}
-{"event":"e","epoch":1,"holder":"B","number":1,"state":"passed","take":2}
-{"event":"e","epoch":1,"holder":"C","number":2,"state":"passed","take":3}
-{"event":"e","epoch":1,"holder":"D","number":3,"state":"passed","take":4}
-{"event":"e","epoch":1,"holder":"E","number":4,"state":"left"}
+{"event":"e","epoch":1,"holder":"A","index":0,"number":0,"state":"passed","take":1}
+{"event":"e","epoch":1,"holder":"B","index":1,"number":1,"state":"passed","take":2}
+{"event":"e","epoch":1,"holder":"C","index":2,"number":2,"state":"passed","take":3}
+{"event":"e","epoch":1,"holder":"D","index":3,"number":3,"state":"passed","take":4}
+{"event":"e","epoch":1,"holder":"E","index":4,"number":4,"state":"left"}
 {"places":5}
 `
 
@@ -85,7 +87,8 @@ DROP INDEX orders_one_pending, payments_one_pays;
 DROP TRIGGER append_only ON passes; DROP TRIGGER append_only ON seat_returns; DROP TRIGGER append_only ON seat_changes;
 `
 
-type facts struct{ sql, line, told string }
+// fixed is done with the database's guards in place, before sql.
+type facts struct{ fixed, sql, line, told string }
 
 func run(t *testing.T, f facts) audit.Report {
 	t.Helper()
@@ -97,6 +100,9 @@ func run(t *testing.T, f facts) audit.Report {
 	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // a test's connection
 	if _, err := db.Exec(ctx, sale); err != nil {
 		t.Fatalf("the sale: %v", err)
+	}
+	if _, err := db.Exec(ctx, f.fixed); err != nil {
+		t.Fatalf("%s: %v", f.fixed, err)
 	}
 	if f.sql != "" {
 		tag, err := db.Exec(ctx, free)
@@ -169,10 +175,10 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		{"an end told twice", "P13", facts{sql: `INSERT INTO notices (kind, event_id, subject, version, body) SELECT kind, event_id, subject, 3, '{}' FROM notices WHERE kind = 'order.paid'`}},
 		{"an end that was never told", "P13", facts{sql: `DELETE FROM notices WHERE kind = 'order.expired'`}},
 		{"late money kept", "P13", facts{sql: `DELETE FROM refund_operations`}},
-		{"a number of two holders", "P7", facts{line: also(`{"event":"e","epoch":1,"holder":"F","number":2,"state":"waiting"}`)}},
-		{"a holder with two places", "P9", facts{line: also(`{"event":"e","epoch":1,"holder":"E","number":9,"state":"waiting"}`)}},
-		{"let in by a credit that no pass names", "P8", facts{line: also(`{"event":"e","epoch":1,"holder":"F","number":8,"state":"passed","take":8,"taken_at":"2026-01-01T00:00:10.101Z"}` + "\n" +
-			`{"event":"e","epoch":1,"holder":"G","number":9,"state":"passed","take":9,"taken_at":"2026-01-01T00:00:10.102Z"}`)}},
+		{"a number of two holders", "P7", facts{line: also(`{"event":"e","epoch":1,"holder":"F","index":2,"number":2,"state":"waiting"}`)}},
+		{"a holder with two places", "P9", facts{line: also(`{"event":"e","epoch":1,"holder":"E","index":9,"number":9,"state":"waiting"}`)}},
+		{"let in by a credit that no pass names", "P8", facts{line: also(`{"event":"e","epoch":1,"holder":"F","index":8,"number":8,"state":"passed","take":8,"taken_at":"2026-01-01T00:00:10.101Z"}` + "\n" +
+			`{"event":"e","epoch":1,"holder":"G","index":9,"number":9,"state":"passed","take":9,"taken_at":"2026-01-01T00:00:10.102Z"}`)}},
 		{"a pass by another credit", "P9", facts{line: strings.Replace(line, `"take":4`, `"take":7`, 1)}},
 		{"a place that grew", "P7", facts{told: strings.Replace(told, `"number":0}`, `"number":7}`, 1)}},
 		{"a place that moved back", "P7", facts{told: strings.Replace(told, `"ahead":2`, `"ahead":5`, 1)}},
@@ -204,6 +210,56 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 			r.Fprint(&b)
 			t.Errorf("%s is not among what was found:\n%s", c.promise, b.String())
 		})
+	}
+}
+
+// drawnSale is the sale with its line drawn by lot: whoever has a number got it
+// by the draw.
+func drawnSale() facts {
+	seed := draw.Seed{7}
+	shuffle := draw.New(seed.Mix("v"), 5)
+	index := map[int64]int64{}
+	for i := range int64(5) {
+		index[shuffle.Number(i)] = i
+	}
+	f := facts{
+		fixed: fmt.Sprintf(`INSERT INTO draws (event_id, epoch, seed, lobby_opens_at, lobby_closes_at, beacon, value)
+			VALUES ('e', 1, '\x%x', now() - interval '2 hours', now() - interval '1 hour', 'b', 'v')`, seed[:]),
+		line: strings.Replace(line, `{"places":5}`, fmt.Sprintf(`{"places":5,"draw":{"epoch":1,"count":5,"seed":"%x","value":"v"}}`, seed[:]), 1),
+		told: fmt.Sprintf(`{"at":"2026-01-01T00:00:00Z","op":"lobby","event":"e","holder":"A","epoch":1,"index":%d}
+			{"at":"2026-01-01T00:00:00.5Z","op":"drawn","event":"e","holder":"A","epoch":1,"index":%d,"number":0}`, index[0], index[0]) + told,
+	}
+	for n, i := range index {
+		f.line = strings.Replace(f.line, fmt.Sprintf(`"index":%d,"number":%d`, n, n), fmt.Sprintf(`"index":%d,"number":%d `, i, n), 1)
+	}
+	return f
+}
+
+func TestADrawIsJudged(t *testing.T) {
+	if r := run(t, drawnSale()); r.Exit != audit.Clean {
+		t.Fatalf("a right draw: exit %d, %s %+v", r.Exit, r.Fault, r.Checks)
+	}
+	for what, spoil := range map[string]func(*facts){
+		"two numbers that changed places": func(f *facts) {
+			f.line = strings.NewReplacer(`"number":3 `, `"number":4 `, `"number":4 `, `"number":3 `).Replace(f.line)
+		},
+		"another seed than was fixed":    func(f *facts) { f.line = strings.Replace(f.line, `"seed":"07`, `"seed":"08`, 1) },
+		"another value than was written": func(f *facts) { f.line = strings.Replace(f.line, `"value":"v"`, `"value":"w"`, 1) },
+		"another count":                  func(f *facts) { f.line = strings.Replace(f.line, `"count":5`, `"count":4`, 1) },
+		"let in, and nothing drawn":      func(f *facts) { f.line = line },
+		"drawn, and nothing fixed":       func(f *facts) { f.fixed = "" },
+		"a number that was told otherwise": func(f *facts) {
+			f.told = strings.Replace(f.told, `"op":"lobby","event":"e","holder":"A","epoch":1,"index":`, `"op":"lobby","event":"e","holder":"A","epoch":1,"index":9`, 1)
+		},
+	} {
+		f := drawnSale()
+		spoil(&f)
+		if f == drawnSale() {
+			t.Fatalf("%s: the fault was not applied", what)
+		}
+		if r := run(t, f); r.Exit != audit.Broken || !slices.ContainsFunc(r.Checks, func(c audit.Check) bool { return c.Promise == "P7" && c.Violations > 0 }) {
+			t.Errorf("%s: exit %d %s, want 2 and P7 among what was found", what, r.Exit, r.Fault)
+		}
 	}
 }
 

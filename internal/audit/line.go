@@ -17,12 +17,22 @@ type place struct {
 	Event  string    `json:"event"`
 	Epoch  int64     `json:"epoch"`
 	Holder string    `json:"holder"`
-	Number int64     `json:"number"`
+	Index  int64     `json:"index"`
+	Number *int64    `json:"number"` // null: still to be drawn
 	State  string    `json:"state"`
 	Take   int64     `json:"take"`
 	Taken  time.Time `json:"taken_at"`
 	// Places is on the last entry alone: how many there were before it.
-	Places *int64 `json:"places"`
+	Places *int64    `json:"places"`
+	Draw   *toldDraw `json:"draw"`
+}
+
+// number is the place's in the line; negative while it is still to be drawn.
+func (p place) number() int64 {
+	if p.Number == nil {
+		return -1
+	}
+	return *p.Number
 }
 
 // eachLine decodes NDJSON. A line that is not what it should be is a fault: a
@@ -47,7 +57,7 @@ func eachLine[T any](r io.Reader, what string, each func(T)) error {
 // place, and who passed did so by the credit that the pass names. It returns
 // the passes with those that only the line knows of: a credit that was used and
 // never handed out still let somebody in, for the rate.
-func (r *Report) line(in io.Reader, event string, passes []pass) ([]pass, error) {
+func (r *Report) line(in io.Reader, event string, passes []pass, drawn *lobby) ([]pass, error) {
 	if in == nil {
 		r.Missing = append(r.Missing, "the line's export (one holder one place, P7 and P9)")
 		return passes, nil
@@ -60,7 +70,7 @@ func (r *Report) line(in io.Reader, event string, passes []pass) ([]pass, error)
 	one := Check{Promise: "P9", Name: "a holder has one place"}
 	err := eachLine(in, "line export", func(p place) {
 		if p.Places != nil {
-			told = p.Places
+			told, drawn.told = p.Places, p.Draw
 			return
 		}
 		if p.Event != event {
@@ -68,13 +78,13 @@ func (r *Report) line(in io.Reader, event string, passes []pass) ([]pass, error)
 		}
 		unique.Counted++
 		one.Counted++
-		if other, ok := numbers[p.Number]; ok && other != p.Holder {
-			unique.fail("number %d is held by %.8s and %.8s", p.Number, other, p.Holder)
+		if other, ok := numbers[p.Index]; ok && other != p.Holder {
+			unique.fail("index %d is held by %.8s and %.8s", p.Index, other, p.Holder)
 		}
 		if other, ok := holders[p.Holder]; ok {
-			one.fail("holder %.8s has the places %d and %d", p.Holder, other.Number, p.Number)
+			one.fail("holder %.8s has the places %d and %d", p.Holder, other.Index, p.Index)
 		}
-		numbers[p.Number], holders[p.Holder] = p.Holder, p
+		numbers[p.Index], holders[p.Holder] = p.Holder, p
 	})
 	switch {
 	case err != nil:
@@ -84,7 +94,7 @@ func (r *Report) line(in io.Reader, event string, passes []pass) ([]pass, error)
 	case told == nil || *told != unique.Counted:
 		return nil, errors.New("audit: the line's export is not whole: its last entry does not count the places")
 	}
-	r.add(unique, one, passedByTake(holders, passes))
+	r.add(unique, one, drawn.judge(holders), passedByTake(holders, passes))
 	return withUnwritten(passes, holders), nil
 }
 
@@ -98,7 +108,7 @@ func withUnwritten(passes []pass, holders map[string]place) []pass {
 	all := slices.Clone(passes)
 	for _, at := range holders {
 		if at.Take > 0 && !written[take{at.Epoch, at.Take}] {
-			all = append(all, pass{epoch: at.Epoch, take: at.Take, place: at.Number, holder: at.Holder, taken: at.Taken})
+			all = append(all, pass{epoch: at.Epoch, take: at.Take, place: at.number(), holder: at.Holder, taken: at.Taken})
 		}
 	}
 	slices.SortFunc(all, func(a, b pass) int { return a.taken.Compare(b.taken) })
@@ -115,10 +125,10 @@ func passedByTake(holders map[string]place, passes []pass) Check {
 		switch {
 		case !ok:
 			c.fail("take %d is of holder %.8s, who has no place", p.take, p.holder)
-		case at.Epoch == p.epoch && at.Number == p.place && at.Take != p.take:
+		case at.Epoch == p.epoch && at.number() == p.place && at.Take != p.take:
 			c.fail("place %d passed by take %d, its pass says %d", p.place, at.Take, p.take)
-		case at.Epoch == p.epoch && at.Number < p.place:
-			c.fail("holder %.8s went from place %d to %d", p.holder, p.place, at.Number)
+		case at.Epoch == p.epoch && at.Number != nil && *at.Number < p.place:
+			c.fail("holder %.8s went from place %d to %d", p.holder, p.place, *at.Number)
 		}
 	}
 	return c

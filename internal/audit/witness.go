@@ -14,10 +14,11 @@ import (
 type answer struct {
 	At      time.Time `json:"at"`
 	Asked   time.Time `json:"asked"` // door: when the request that was held was sent
-	Op      string    `json:"op"`    // join place door pass claim order
+	Op      string    `json:"op"`    // join lobby drawn place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
 	Epoch   int64     `json:"epoch"`
+	Index   int64     `json:"index"` // lobby, drawn
 	Number  int64     `json:"number"`
 	Ahead   int64     `json:"ahead"`
 	New     bool      `json:"new"` // join: a place that was not live before
@@ -36,7 +37,7 @@ type sold struct {
 }
 
 // witness holds what fans were told against what is so.
-func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pass) error {
+func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pass, drawn lobby) error {
 	if s.Witness == nil {
 		r.Missing = append(r.Missing, "the witness log (what fans were told, P2, P7 and P13)")
 		return nil
@@ -57,12 +58,12 @@ func (r *Report) witness(ctx context.Context, tx pgx.Tx, s Sources, passes []pas
 	if len(byHolder) == 0 {
 		return fmt.Errorf("audit: the witness log tells nothing of %s", s.Event)
 	}
-	w := newWitness(attempts, passes)
+	w := newWitness(attempts, passes, drawn)
 	for _, told := range byHolder {
 		slices.SortStableFunc(told, func(a, b answer) int { return a.At.Compare(b.At) })
 		w.hear(told)
 	}
-	r.add(w.real, w.whole, w.kept, w.never, w.over, w.same, w.pass)
+	r.add(w.real, w.whole, w.lot, w.kept, w.never, w.over, w.same, w.pass)
 	return nil
 }
 
@@ -92,15 +93,17 @@ type witness struct {
 	passes   []pass                 // by time
 	places   map[position]time.Time // when each place was let in
 	taken    map[string]pass
+	drawn    lobby
 
-	real, whole, kept, never, over, same, pass Check
+	real, whole, lot, kept, never, over, same, pass Check
 }
 
-func newWitness(attempts map[string]sold, passes []pass) *witness {
+func newWitness(attempts map[string]sold, passes []pass, drawn lobby) *witness {
 	w := &witness{
-		attempts: attempts, passes: passes, places: map[position]time.Time{}, taken: map[string]pass{},
+		attempts: attempts, passes: passes, drawn: drawn, places: map[position]time.Time{}, taken: map[string]pass{},
 		real:  Check{Promise: "P2", Name: "a confirmed claim is real"},
 		whole: Check{Promise: "P2", Name: "an unknown claim is whole or absent"},
+		lot:   Check{Promise: "P7", Name: "a number drawn is the index's"},
 		kept:  Check{Promise: "P7", Name: "a place number never grows"},
 		never: Check{Promise: "P7", Name: "a place shown never moves back"},
 		over:  Check{Promise: "P7", Name: "nobody at the door is passed over"},
@@ -116,16 +119,38 @@ func newWitness(attempts map[string]sold, passes []pass) *witness {
 
 // hear goes through what one holder was told, in the order of time.
 func (w *witness) hear(told []answer) {
+	w.hearDraw(told)
 	w.hearPlaces(told)
 	w.hearClaims(told)
 	w.hearDoor(told)
+}
+
+// hearDraw holds the number that a holder was told after the draw against the
+// index that they were told in the lobby.
+func (w *witness) hearDraw(told []answer) {
+	var in *answer
+	for i, a := range told {
+		switch a.Op {
+		case "lobby":
+			in = &told[i]
+		case "drawn":
+			w.lot.Counted++
+			want, known := w.drawn.number(a.Epoch, a.Index)
+			if in == nil || in.Epoch == a.Epoch && in.Index != a.Index {
+				w.lot.fail("holder %.8s has index %d after the draw, and another or none before", a.Holder, a.Index)
+			}
+			if !known || want != a.Number {
+				w.lot.fail("holder %.8s was told number %d for index %d, the draw says %d", a.Holder, a.Number, a.Index, want)
+			}
+		}
+	}
 }
 
 func (w *witness) hearPlaces(told []answer) {
 	var at *answer
 	for i := range told {
 		a := &told[i]
-		if a.Op != "join" && a.Op != "place" && a.Op != "door" {
+		if a.Op != "join" && a.Op != "drawn" && a.Op != "place" && a.Op != "door" {
 			continue
 		}
 		if at == nil || a.Op == "join" && a.New || a.Epoch != at.Epoch {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/subtle"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -27,9 +28,26 @@ type placeLine struct {
 	Until  *time.Time      `json:"pass_until,omitempty"`
 }
 
-// whole is an export's last line: how many places came before it.
+// whole is an export's last line: how many places came before it, and how their
+// numbers were drawn.
 type whole struct {
-	Places int64 `json:"places"`
+	Places int64      `json:"places"`
+	Draw   *drawnLine `json:"draw"` // null: nothing was drawn
+}
+
+type drawnLine struct {
+	Epoch int64  `json:"epoch"`
+	Count int64  `json:"count"`
+	Seed  string `json:"seed"` // hex
+	Value string `json:"value"`
+}
+
+func drawnOf(l *admission.Line) *drawnLine {
+	end := l.Ends()
+	if !end.Drawn {
+		return nil
+	}
+	return &drawnLine{l.Epoch(), end.Lobby, hex.EncodeToString(end.Seed[:]), end.Beacon}
 }
 
 // export writes an event's places as NDJSON, for audits. The last line counts
@@ -55,7 +73,7 @@ func (a *API) export(c *fiber.Ctx) error {
 			return enc.Encode(lineOf(p))
 		})
 		if err == nil {
-			err = enc.Encode(whole{n})
+			err = enc.Encode(whole{n, drawnOf(line)})
 		}
 		if err != nil {
 			a.Log.Error("export", "error", err)
