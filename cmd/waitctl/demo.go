@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"waitroom/examples"
+	"waitroom/internal/audience"
 	"waitroom/internal/audit"
 	"waitroom/internal/crowd"
 	"waitroom/internal/demo"
@@ -18,6 +19,7 @@ import (
 
 type demoCmd struct {
 	Fans      int           `default:"20000" help:"People who come."`
+	Lobby     int           `help:"Of them, how many come before the opening, to a lobby that is drawn."`
 	Rate      float64       `default:"50" help:"People let in a second."`
 	Plan      string        `help:"A seating plan to sell instead of the concert hall." placeholder:"FILE"`
 	PayWithin time.Duration `default:"40s" help:"How long an unpaid order holds its seats."`
@@ -51,13 +53,16 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 	report, err := demo.Run(ctx, demo.Config{
 		Build: demo.Build{
 			Services: demo.Services{DatabaseURL: c.DatabaseURL, NATSURL: c.NATSURL, DynamoDB: c.DynamoDB},
-			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: opensIn,
+			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: c.opensIn(), Lobby: c.Lobby > 0,
 			Disorder: payprov.Disorder{Doubled: 0.1, MaxDelay: 2 * time.Second, Seed: c.Seed},
 		},
 		Crowd: crowd.Config{
-			Fans: c.Fans, Conns: c.Conns, Arrive: c.Arrive, Share: c.Share, Seats: c.Seats, MaxSeat: event.OrderLimit,
-			Think: c.Think, Pay: c.Pay, Absent: c.Absent, NeverPay: c.NeverPay, LatePay: 0.02, Cancel: 0.02,
-			Leave: 0.03, Reload: 0.05, DoubleClick: 0.05, Seed: c.Seed,
+			Conns: c.Conns,
+			Audience: audience.Audience{
+				Fans: c.Fans, Arrive: c.arrivals(), Share: c.Share, Seats: c.Seats, MaxSeat: event.OrderLimit,
+				Think: c.Think, Browse: c.Think, Pay: c.Pay, Absent: c.Absent, NeverPay: c.NeverPay, LatePay: 0.02, Cancel: 0.02,
+				Leave: 0.03, Reload: 0.05, DoubleClick: 0.05, Seed: c.Seed,
+			},
 		},
 		Limit: c.Limit, File: c.JSON, Out: out, Live: terminal(out), Stay: !c.Exit,
 	})
@@ -72,8 +77,36 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// opensIn is how long before the opening people can join already.
-const opensIn = 8 * time.Second
+const (
+	houseIn  = 8 * time.Second // from the event's making: the house has to start
+	comeFrom = 6 * time.Second // before the opening the first people join
+	lobbyIn  = 1000            // people a second who come to a lobby
+)
+
+// lobby is how long it is open once the house has started.
+func (c *demoCmd) lobby() time.Duration {
+	return max(15*time.Second, time.Duration(c.Lobby)*time.Second/lobbyIn)
+}
+
+func (c *demoCmd) opensIn() time.Duration {
+	if c.Lobby == 0 {
+		return houseIn
+	}
+	return houseIn + c.lobby() + demo.LobbyClosed
+}
+
+func (c *demoCmd) arrivals() audience.Arrivals {
+	if c.Lobby == 0 {
+		return audience.Rush(-comeFrom, c.Arrive)
+	}
+	early := min(1, float64(c.Lobby)/float64(c.Fans))
+	// The last come a little before it closes: an answer takes its time.
+	parts := audience.Arrivals{{Share: early, From: -demo.LobbyClosed - c.lobby(), Until: -demo.LobbyClosed - c.lobby()/10}}
+	for _, p := range audience.Rush(0, c.Arrive) {
+		parts = append(parts, audience.Part{Share: p.Share * (1 - early), From: p.From, Until: p.Until})
+	}
+	return parts
+}
 
 func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 	name, data := "concert-hall.json", examples.ConcertHall

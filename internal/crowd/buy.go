@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"waitroom/internal/audience"
 )
 
 // order is what a claim's answer says was bought.
@@ -23,33 +25,37 @@ type order struct {
 // shop looks, chooses and claims. Nil: left without an order; wanted says how
 // many seats were looked for all the same.
 func (f *fan) shop(ctx context.Context) (*order, int) {
-	if !wait(ctx, f.exponential(f.crowd.Think)) || !f.buys {
+	if !f.Buys {
+		wait(ctx, f.Browse)
 		return nil, 0
 	}
-	for try := range 6 {
+	if !wait(ctx, f.Think) {
+		return nil, 0
+	}
+	for try := range audience.Tries {
 		var seats availability
 		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/public/events/"+f.crowd.Event+"/availability", "", "", nil)
 		r.into(&seats)
-		w := f.crowd.hall.choose(f.rand, seats.Bitmap, f.seats)
-		if len(w.Seats)+w.Quantity > 0 {
+		w := f.crowd.hall.choose(f.rand, seats.Bitmap, f.Seats)
+		if n := len(w.Seats) + w.Quantity; n == f.Seats || n > 0 && !f.Together {
 			key := fmt.Sprintf("%s-%d", f.holder[:16], try)
 			if o, done := f.claim(ctx, w, key); done {
-				return o, f.seats
+				return o, f.Seats
 			}
 		}
-		if !wait(ctx, f.jitter(1200*time.Millisecond)) {
-			return nil, f.seats
+		if !wait(ctx, f.jitter(audience.TryAgain)) {
+			return nil, f.Seats
 		}
 	}
 	f.crowd.Tally.FoundNothing.Add(1)
-	return nil, f.seats
+	return nil, f.Seats
 }
 
 // claim asks until the attempt has an answer: an outcome that is not known is
 // asked for again with the same key and the same bytes.
 func (f *fan) claim(ctx context.Context, w want, key string) (*order, bool) {
 	body, _ := json.Marshal(w)
-	if f.doubles {
+	if f.Doubles {
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		wg.Go(func() { f.claimOnce(ctx, key, body) })
@@ -109,23 +115,23 @@ func (f *fan) claimOnce(ctx context.Context, key string, body []byte) (o *order,
 
 // settle is what becomes of an order: paid, paid late, given back, forgotten.
 func (f *fan) settle(ctx context.Context, o *order) {
-	switch f.ends {
-	case neverPays:
+	switch f.Ends {
+	case audience.NeverPays:
 		f.crowd.Tally.NeverPaid.Add(1)
 		return
-	case cancels:
+	case audience.Cancels:
 		f.crowd.Tally.Cancelled.Add(1)
-		wait(ctx, f.exponential(f.crowd.Pay))
+		wait(ctx, f.UntilPaying)
 		f.crowd.call(ctx, "POST", f.crowd.URL+"/v1/orders/"+o.ID+"/cancel", f.ticket, "cancel-"+o.ID, nil)
 		return
-	case paysLate:
+	case audience.PaysLate:
 		checkout := f.checkout(ctx, o)
 		if wait(ctx, time.Until(o.PayBy)+f.crowd.Pay) && f.atProvider(ctx, checkout, "pay") {
 			f.crowd.Tally.PaidLate.Add(1)
 		}
 		return
 	}
-	wait(ctx, f.exponential(f.crowd.Pay))
+	wait(ctx, f.UntilPaying)
 	checkout := f.checkout(ctx, o)
 	if f.rand.Float64() < 0.05 { // the first card does not work
 		f.atProvider(ctx, checkout, "decline")

@@ -6,22 +6,21 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"waitroom/internal/audience"
 )
 
 // fan is one person with one browser.
 type fan struct {
+	audience.Fan
 	crowd  *Crowd
 	rand   *rand.Rand
 	secret string // possession: who has it has the place
 	holder string
 
-	arrive                        time.Duration
-	absent, leaves, reloads, buys bool
-	doubles                       bool
-	seats                         int
-	ends                          ending
-	ticket, pass                  string
-	number, epoch, let            int64
+	ticket, pass       string
+	number, epoch, let int64
+	index              int64 // in the lobby
 }
 
 // status is what a page needs of the shared document.
@@ -42,6 +41,10 @@ type status struct {
 		Free    int64 `json:"free"`
 		Pending int64 `json:"pending"`
 	} `json:"seats"`
+	Draw *struct {
+		ClosesAt time.Time `json:"lobby_closes_at"`
+		Seed     *string   `json:"seed"` // null until the draw
+	} `json:"draw"`
 }
 
 // next is when a page with so many people ahead asks again.
@@ -56,12 +59,12 @@ func (s status) next(ahead int64) time.Duration {
 
 // live is a fan's whole evening.
 func (f *fan) live(ctx context.Context) {
-	if !wait(ctx, f.arrive) || !f.join(ctx) {
+	if !wait(ctx, time.Until(f.crowd.OpensAt.Add(f.Arrive))) || !f.join(ctx) {
 		return
 	}
 	f.crowd.Tally.Waiting.Add(1)
 	joined := time.Now()
-	in := !f.absent && f.line(ctx)
+	in := !f.Absent && f.line(ctx)
 	f.crowd.Tally.Waiting.Add(-1)
 	if !in {
 		return
@@ -92,7 +95,7 @@ func (f *fan) tell(at time.Time, t told) {
 // join asks until there is a place. Some click twice: both answers must name
 // the same one.
 func (f *fan) join(ctx context.Context) bool {
-	if f.doubles {
+	if f.Doubles {
 		var wg sync.WaitGroup
 		defer wg.Wait()
 		wg.Go(func() { f.joinOnce(ctx, &fan{crowd: f.crowd, secret: f.secret, holder: f.holder}) })
@@ -117,14 +120,23 @@ func (f *fan) join(ctx context.Context) bool {
 func (f *fan) joinOnce(ctx context.Context, as *fan) (reply, bool) {
 	r := f.crowd.call(ctx, "POST", f.url("/places"), f.secret, "", nil)
 	var got struct {
-		Place  struct{ Epoch, Number int64 }
+		Place struct {
+			Epoch, Index int64
+			Number       *int64
+		}
 		Ticket string
 	}
 	if r.status != 201 && r.status != 200 || !r.into(&got) {
 		return r, false
 	}
-	as.ticket, as.number, as.epoch = got.Ticket, got.Place.Number, got.Place.Epoch
-	as.tell(r.at, told{Op: "join", Number: got.Place.Number, New: r.status == 201})
+	as.ticket, as.epoch, as.index = got.Ticket, got.Place.Epoch, got.Place.Index
+	if got.Place.Number == nil {
+		as.number = undrawn
+		as.tell(r.at, told{Op: "lobby", Index: as.index, New: r.status == 201})
+		return r, true
+	}
+	as.number = *got.Place.Number
+	as.tell(r.at, told{Op: "join", Number: as.number, New: r.status == 201})
 	return r, true
 }
 
@@ -145,6 +157,9 @@ func (f *fan) line(ctx context.Context) bool {
 		if doc.State == "closed" {
 			return false
 		}
+		if f.number == undrawn && !f.drawn(ctx, doc) {
+			continue
+		}
 		if f.number < doc.Front {
 			in, done := f.door(ctx)
 			if done {
@@ -164,14 +179,14 @@ func (f *fan) line(ctx context.Context) bool {
 // give up. True if they left.
 func (f *fan) restless(ctx context.Context) bool {
 	switch x := f.rand.Float64(); {
-	case f.leaves && x < 0.3:
+	case f.Leaves && x < 0.3:
 		r := f.crowd.call(ctx, "DELETE", f.url("/places/me"), f.ticket, "", nil)
 		if r.status == 200 {
 			f.crowd.Tally.Left.Add(1)
 			return true
 		}
-	case f.reloads && x < 0.5:
-		f.reloads = false
+	case f.Reloads && x < 0.5:
+		f.Reloads = false
 		f.joinOnce(ctx, f)
 	case x < 0.1:
 		f.look(ctx)
@@ -196,7 +211,7 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 	var twice sync.WaitGroup
 	defer twice.Wait()
 	for ctx.Err() == nil {
-		if f.doubles {
+		if f.Doubles {
 			twice.Go(func() { f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil) })
 		}
 		asked := time.Now()
@@ -248,24 +263,18 @@ func (f *fan) inside(ctx context.Context) {
 	alive, gone := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for wait(alive, f.crowd.pulse()) {
+		for !f.Quiet && wait(alive, audience.Pulse) {
 			f.crowd.call(alive, "POST", f.url("/passes/me/alive"), f.pass, "", nil)
 		}
 	})
 	order, wantedMore := f.shop(ctx)
 	gone()
 	wg.Wait()
-	if order == nil {
+	switch {
+	case order != nil:
+		f.settle(ctx, order)
+	case !f.Silent:
 		body, _ := json.Marshal(map[string]int{"wanted": wantedMore})
 		f.crowd.call(ctx, "DELETE", f.url("/passes/me"), f.pass, "", body)
-		return
 	}
-	f.settle(ctx, order)
-}
-
-func (c *Crowd) pulse() time.Duration { return 8 * time.Second }
-
-// exponential draws a time around the mean, at most five times as long.
-func (f *fan) exponential(mean time.Duration) time.Duration {
-	return min(time.Duration(f.rand.ExpFloat64()*float64(mean)), 5*mean)
 }

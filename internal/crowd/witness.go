@@ -12,11 +12,12 @@ import (
 type told struct {
 	At      time.Time `json:"at"`
 	Asked   time.Time `json:"asked,omitzero"` // door: when the request that was held was sent
-	Op      string    `json:"op"`             // join place door pass claim order
+	Op      string    `json:"op"`             // join lobby drawn place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
 	Epoch   int64     `json:"epoch,omitempty"`
 	Number  int64     `json:"number"`
+	Index   int64     `json:"index,omitempty"` // lobby, drawn: in the order of joining
 	Ahead   int64     `json:"ahead,omitempty"`
 	New     bool      `json:"new,omitempty"`
 	Take    int64     `json:"take,omitempty"`

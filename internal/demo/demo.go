@@ -69,10 +69,17 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 		return Report{}, err
 	}
 	defer witness.Close() //nolint:errcheck // read back before
-	c.Crowd.URL, c.Crowd.Event, c.Crowd.Witness = h.Public, c.Event.ID, witness
+	c.Crowd.URL, c.Crowd.Event, c.Crowd.OpensAt, c.Crowd.Witness = h.Public, c.Event.ID, h.OpensAt, witness
 	fans := crowd.New(c.Crowd)
 	coming, home := context.WithCancel(ctx)
 	defer home()
+	if c.Lobby {
+		go func() {
+			if err := h.beacon(coming, h.DatabaseURL, c.Event.ID); err != nil {
+				h.failed <- err
+			}
+		}()
+	}
 	gone := make(chan error, 1)
 	go func() { gone <- fans.Run(coming) }()
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"waitroom/internal/audience"
 	"waitroom/internal/audit"
 	"waitroom/internal/crowd"
 	"waitroom/internal/demo"
@@ -40,9 +41,12 @@ func sellOut(t *testing.T, line, dynalite string) {
 			Disorder: payprov.Disorder{Doubled: 0.2, MaxDelay: 500 * time.Millisecond, Seed: 7},
 		},
 		Crowd: crowd.Config{
-			Fans: 600, Conns: 300, Arrive: 15 * time.Second, Share: 0.8, Seats: 2.5, MaxSeat: event.OrderLimit,
-			Think: 500 * time.Millisecond, Pay: 500 * time.Millisecond, Absent: 0.1, NeverPay: 0.15, LatePay: 0.05, Cancel: 0.1,
-			Leave: 0.05, Reload: 0.2, DoubleClick: 0.2, Seed: 7,
+			Conns: 300,
+			Audience: audience.Audience{
+				Fans: 600, Arrive: audience.Rush(-5*time.Second, 15*time.Second), Share: 0.8, Seats: 2.5, MaxSeat: event.OrderLimit,
+				Think: 500 * time.Millisecond, Browse: 500 * time.Millisecond, Pay: 500 * time.Millisecond,
+				Absent: 0.1, NeverPay: 0.15, LatePay: 0.05, Cancel: 0.1, Leave: 0.05, Reload: 0.2, DoubleClick: 0.2, Seed: 7,
+			},
 		},
 		Limit: 46 * time.Second, Out: out,
 	})

@@ -60,6 +60,7 @@ type Build struct {
 	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
 	OpensIn  time.Duration
+	Lobby    bool // who comes before the opening is drawn
 	// Limits on who joins from one network; see daemon.WaitroomConfig.
 	JoinsPerNetwork int
 	TrustedProxies  []string

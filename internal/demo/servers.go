@@ -68,6 +68,11 @@ func (h *House) create(ctx context.Context, b Build) error {
 	defer pool.Close()
 	h.OpensAt = time.Now().Add(b.OpensIn)
 	b.Event.OpensAt = h.OpensAt
+	if b.Lobby {
+		b.Event.Draw = &inventory.Draw{
+			LobbyOpensAt: time.Now(), LobbyClosesAt: h.OpensAt.Add(-LobbyClosed), Beacon: "what the demo throws once the lobby has closed",
+		}
+	}
 	change, err := inventory.CreateEvent(ctx, pool, b.Event, &b.Hall)
 	if err != nil {
 		return err
