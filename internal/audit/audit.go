@@ -50,6 +50,7 @@ type Report struct {
 	Checked map[string]int64 `json:"checked"` // facts judged, by promise
 	Missing []string         `json:"missing"` // sources that were not given
 	Checks  []Check          `json:"checks"`
+	Order   Order            `json:"order"`
 	Fault   string           `json:"fault,omitempty"`
 }
 
@@ -91,6 +92,7 @@ func (r *Report) run(ctx context.Context, s Sources) error {
 	if err != nil {
 		return err
 	}
+	r.Order = orderOf(passes)
 	drawn, err := readLobby(ctx, tx, s.Event)
 	if err != nil {
 		return err
@@ -163,10 +165,14 @@ func (r Report) Fprint(w io.Writer) {
 		if c.Violations > 0 {
 			verdict = fmt.Sprintf("BROKEN %d", c.Violations)
 		}
-		fmt.Fprintf(w, "  %-4s %-42s %8d  %s\n", c.Promise, c.Name, c.Counted, verdict)
+		fmt.Fprintf(w, "  %-4s %-47s %7d  %s\n", c.Promise, c.Name, c.Counted, verdict)
 		for _, e := range c.Examples {
 			fmt.Fprintf(w, "         %s\n", e)
 		}
+	}
+	if o := r.Order; o.People > 0 {
+		fmt.Fprintf(w, "  the line's order: %d people, %d pairs inverted (Kendall distance %.4f), nobody behind more than %d of higher numbers\n",
+			o.People, o.Inverted, o.Kendall, o.Greatest)
 	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "  not judged: %s\n", m)

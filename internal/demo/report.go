@@ -47,6 +47,7 @@ type Report struct {
 type AuditResult struct {
 	Exit    int              `json:"exit"`
 	Checked map[string]int64 `json:"checked"`
+	Order   audit.Order      `json:"order"` // how far from the line's order people were let in
 }
 
 // count reads the end of the sale from raw rows.
@@ -88,7 +89,7 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 	return nil
 }
 
-func (r *Report) judge(a audit.Report) { r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked} }
+func (r *Report) judge(a audit.Report) { r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order} }
 
 // Write leaves the report as JSON and, beside it, as a page with plots.
 func (r Report) Write(file string) error {
