@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"time"
 
@@ -22,17 +21,16 @@ type config struct {
 	Seed          uint64        `env:"SEED" default:"1" help:"The same seed doubles and delays the same notices."`
 }
 
-// Validate refuses what would make it fall silent or lie.
+// Validate tells all that would make it fall silent or lie.
 func (c config) Validate() error {
-	switch {
-	case (c.WebhookURL == "") != (c.WebhookSecret == ""):
-		return errors.New("a webhook URL needs a secret, and a secret a URL")
-	case c.WebhookURL != "" && !isWeb(c.WebhookURL), c.PublicURL != "" && !isWeb(c.PublicURL):
-		return errors.New("webhook and public URL: want http(s)://host")
-	case !(c.Doubled >= 0 && c.Doubled <= 1) || c.MaxDelay < 0: // NaN is no share either
-		return fmt.Errorf("doubled %v and delay %v: a share is 0 to 1, a delay is not negative", c.Doubled, c.MaxDelay)
-	}
-	return c.Ops.Validate()
+	return errors.Join(
+		process.Want((c.WebhookURL == "") == (c.WebhookSecret == ""), "WEBHOOK_URL, WEBHOOK_SECRET: each needs the other"),
+		process.Want(c.WebhookURL == "" || isWeb(c.WebhookURL), "WEBHOOK_URL %q: want http(s)://host/path", c.WebhookURL),
+		process.Want(c.PublicURL == "" || isWeb(c.PublicURL), "PUBLIC_URL %q: want http(s)://host", c.PublicURL),
+		process.Want(c.Doubled >= 0 && c.Doubled <= 1, "DOUBLED %v: a share is 0 to 1", c.Doubled), // NaN is no share either
+		process.Want(c.MaxDelay >= 0, "MAX_DELAY %s: a delay is not negative", c.MaxDelay),
+		c.Ops.Validate(),
+	)
 }
 
 func (c config) provider() payprov.Config {

@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, out, complaints io.Writer) (code in
 func command(ctx context.Context, args []string, out, complaints io.Writer) error {
 	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."),
 		kong.Writers(out, complaints), kong.Exit(func(code int) { panic(exit(code)) }),
-		process.SecretFiles(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
+		process.Settings(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -96,6 +97,9 @@ func ParseTicketKeys(spec string) (*TicketKeys, error) {
 		key, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(key) < 32 {
 			return nil, fmt.Errorf("ticket key %s: want at least 32 bytes of base64", id)
+		}
+		if len(bytes.Trim(key, "\x00")) == 0 {
+			return nil, fmt.Errorf("ticket key %s: nothing but zeros", id)
 		}
 		if ring.find([]byte(id)) >= 0 {
 			return nil, fmt.Errorf("ticket key %s: twice", id)

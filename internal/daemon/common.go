@@ -116,5 +116,13 @@ func (k TokenKeys) tokens() (t httpapi.Tokens, err error) {
 	var tickets, passes error
 	t.Tickets, tickets = admission.ParseTicketKeys(k.TicketKeys)
 	t.Passes, passes = admission.ParsePassKeys(k.PassIssuer, []byte(k.PassKeys))
-	return t, errors.Join(tickets, passes)
+	return t, errors.Join(
+		process.Want(tickets == nil, "TICKET_KEYS: %w", tickets),
+		process.Want(passes == nil, "PASS_KEYS: %w", passes),
+	)
+}
+
+func (k TokenKeys) validate() error {
+	_, err := k.tokens()
+	return err
 }

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,10 +25,11 @@ type ExpirerConfig struct {
 
 // Validate refuses what could not work.
 func (c ExpirerConfig) Validate() error {
-	if c.Every <= 0 || c.Every > time.Minute || c.Batch < 1 || c.Batch > 200 {
-		return fmt.Errorf("expire every %s, batches of %d: want up to a minute, and 1 to 200", c.Every, c.Batch)
-	}
-	return c.Ops.Validate()
+	return errors.Join(
+		process.Want(c.Every > 0 && c.Every <= time.Minute, "EXPIRE_EVERY %s: want up to 1m", c.Every),
+		process.Want(c.Batch >= 1 && c.Batch <= 200, "EXPIRE_BATCH %d: want 1 to 200", c.Batch),
+		c.Ops.Validate(),
+	)
 }
 
 // Expirer ends unpaid orders and relays the outbox. Any number may run: each

@@ -525,7 +525,7 @@ func TestPayCallbackRefusesToStart(t *testing.T) {
 	}
 	good := daemon.PayCallbackConfig{
 		Common:    daemon.Common{Ops: ops(), DatabaseURL: pgtest.URL(t), Logs: io.Discard},
-		TokenKeys: daemon.TokenKeys{TicketKeys: "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), PassKeys: string(passKey)},
+		TokenKeys: daemon.TokenKeys{TicketKeys: "k1:" + base64.StdEncoding.EncodeToString([]byte("a ticket key that tests alone use")), PassKeys: string(passKey)},
 		Addr:      "127.0.0.1:0", Install: "here", ProviderURL: "http://127.0.0.1:1", ProviderKey: apiKey, ProviderMethod: "alipay",
 		WebhookSecrets: []string{newSecret}, Tolerance: time.Minute, ReturnURL: "http://shop.test/{order}",
 		CallLimit: time.Second, CallsInFlight: 1, NoticeConns: 1, PaymentConns: 1,

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ type PayCallbackConfig struct {
 	ProviderURL    string        `env:"PROVIDER_URL" default:"https://api.stripe.com" help:"The payment provider's API."`
 	ProviderKey    string        `env:"PROVIDER_KEY" required:"" secret:"" help:"The provider's secret key."`
 	ProviderMethod string        `env:"PROVIDER_METHOD" required:"" help:"The payment method whose page buyers are sent to (alipay, ideal, ...)."`
-	WebhookSecrets []string      `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" sep:"," help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start."`
+	WebhookSecrets Secrets       `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start."`
 	Tolerance      time.Duration `env:"PROVIDER_TOLERANCE" default:"5m" help:"How far a notice's stamp may be from our clock, either way. Wider: old notices can be played again. Narrower: a slow clock refuses money."`
 	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} and {event} stand for their ids."`
 	CallLimit      time.Duration `env:"PROVIDER_CALL_LIMIT" default:"10s" help:"Ends one call to the provider. Too short: payments whose answer was on its way are asked for again."`
@@ -35,24 +34,41 @@ type PayCallbackConfig struct {
 	PaymentConns   int           `env:"PAYMENT_CONNS" default:"4" help:"Connections to Postgres for opening payments alone."`
 }
 
-// Validate refuses what could not work.
+// Validate tells all that could not work.
 func (c PayCallbackConfig) Validate() error {
 	back, err := url.Parse(c.ReturnURL)
-	switch {
-	case err != nil || back.Host == "" || back.Scheme != "http" && back.Scheme != "https":
-		return fmt.Errorf("return URL %q: want an http or https address", c.ReturnURL)
-	case !strings.Contains(c.ReturnURL, "{order}"):
-		return fmt.Errorf("return URL %q: {order} is missing, so buyers would not find their order again", c.ReturnURL)
-	case strings.TrimSpace(c.Install) == "" || strings.TrimSpace(c.ProviderMethod) == "":
-		return errors.New("install and provider method: want a name each, not spaces")
-	case c.Tolerance < time.Second || c.Tolerance > time.Hour:
-		return fmt.Errorf("provider tolerance %s: want 1s to 1h", c.Tolerance)
-	case c.CallLimit < time.Second || c.CallLimit > time.Minute:
-		return fmt.Errorf("provider call limit %s: want 1s to 1m", c.CallLimit)
-	case c.CallsInFlight < 1 || c.NoticeConns < 1 || c.PaymentConns < 1:
-		return errors.New("calls in flight, notice and payment connections: want at least 1 each")
-	}
-	return c.Ops.Validate()
+	_, secrets := stripe.NewVerifier(c.WebhookSecrets, stripe.Tolerance)
+	_, client := c.client()
+	return errors.Join(
+		process.Want(err == nil && back.Host != "" && (back.Scheme == "http" || back.Scheme == "https"),
+			"RETURN_URL %q: want an http or https address", c.ReturnURL),
+		process.Want(strings.Contains(c.ReturnURL, "{order}"), "RETURN_URL %q: {order} is missing, so buyers would not find their order again", c.ReturnURL),
+		process.Want(strings.TrimSpace(c.Install) != "", "INSTALL: want a name, not spaces"),
+		process.Want(strings.TrimSpace(c.ProviderMethod) != "", "PROVIDER_METHOD: want a name, not spaces"),
+		process.Want(client == nil, "PROVIDER_URL, PROVIDER_KEY: %w", client),
+		process.Want(secrets == nil, "PROVIDER_WEBHOOK_SECRETS: %w", secrets),
+		process.Want(c.Tolerance >= time.Second && c.Tolerance <= time.Hour, "PROVIDER_TOLERANCE %s: want 1s to 1h", c.Tolerance),
+		process.Want(c.CallLimit >= time.Second && c.CallLimit <= time.Minute, "PROVIDER_CALL_LIMIT %s: want 1s to 1m", c.CallLimit),
+		process.Want(c.CallsInFlight >= 1, "PROVIDER_CALLS_IN_FLIGHT %d: want at least 1", c.CallsInFlight),
+		process.Want(c.NoticeConns >= 1 && c.PaymentConns >= 1, "NOTICE_CONNS %d, PAYMENT_CONNS %d: want at least 1 each", c.NoticeConns, c.PaymentConns),
+		c.TokenKeys.validate(), c.Ops.Validate(),
+	)
+}
+
+func (c PayCallbackConfig) client() (*stripe.Client, error) {
+	return stripe.NewClient(stripe.Settings{
+		BaseURL: c.ProviderURL, SecretKey: c.ProviderKey, Method: c.ProviderMethod, Limit: c.CallLimit,
+	})
+}
+
+// Secrets are texts with commas between. A comma too many is an empty secret,
+// not one less.
+type Secrets []string
+
+// UnmarshalText reads them from a setting.
+func (s *Secrets) UnmarshalText(text []byte) error {
+	*s = strings.Split(string(text), ",")
+	return nil
 }
 
 // PayCallback opens payments and receives the provider's notices. The two have
@@ -64,9 +80,7 @@ func PayCallback(ctx context.Context, c PayCallbackConfig) error {
 func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error {
 	tokens, errTokens := c.tokens()
 	verifier, errSecrets := stripe.NewVerifier(c.WebhookSecrets, c.Tolerance)
-	client, errClient := stripe.NewClient(stripe.Settings{
-		BaseURL: c.ProviderURL, SecretKey: c.ProviderKey, Method: c.ProviderMethod, Limit: c.CallLimit,
-	})
+	client, errClient := c.client()
 	if err := errors.Join(errTokens, errSecrets, errClient); err != nil {
 		return err
 	}

@@ -3,13 +3,13 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -56,40 +56,46 @@ type WaitroomConfig struct {
 	TrustedProxies  []string `env:"TRUSTED_PROXIES" sep:"," help:"Networks of the edge, whose X-Forwarded-For is believed. Empty: who is connected is who asks, so that behind an edge all are one network."`
 }
 
-// Validate refuses what could not work.
+// Validate tells all that could not work.
 func (c WaitroomConfig) Validate() error {
-	switch {
-	case c.Hold < 100*time.Millisecond || c.Hold > 4*time.Second:
-		return fmt.Errorf("hold %s: want 100ms to 4s", c.Hold)
-	case c.Lease < 500*time.Millisecond || c.Lease > 30*time.Second:
-		return fmt.Errorf("lease %s: want 500ms to 30s", c.Lease)
-	case c.Conns < 2 || c.LedgerConns < 2 || c.HTTPConns < 1:
-		return errors.New("connections: want at least 2 of Postgres for each use, and 1 of HTTP")
-	case c.Line == "local" && c.LineFile == "":
-		return errors.New("LINE_STORE=local needs LINE_FILE")
-	case len(strings.TrimSpace(c.AdminToken)) < 16:
-		return errors.New("admin token: want 16 characters or more; nothing else guards the export")
-	case c.PayURL != "" && !origins(c.PayURL):
-		return fmt.Errorf("PAY_URL %q: want http(s)://host", c.PayURL)
-	case !origins(c.PayOrigins):
-		return fmt.Errorf("PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins)
-	case c.JoinsPerNetwork < 0:
-		return errors.New("joins per network: want 0 (no limit) or more")
-	}
-	_, err := httpapi.ParseProxies(c.TrustedProxies)
-	return errors.Join(err, c.Ops.Validate())
+	_, proxies := httpapi.ParseProxies(c.TrustedProxies)
+	return errors.Join(
+		process.Want(c.Hold >= 100*time.Millisecond && c.Hold <= 4*time.Second, "HOLD %s: want 100ms to 4s", c.Hold),
+		process.Want(c.Lease >= 500*time.Millisecond && c.Lease <= 30*time.Second, "LEASE %s: want 500ms to 30s", c.Lease),
+		process.Want(c.Conns >= 2 && c.LedgerConns >= 2, "READ_CONNS %d, LEDGER_CONNS %d: want at least 2 each", c.Conns, c.LedgerConns),
+		process.Want(c.HTTPConns >= 1, "HTTP_CONNS %d: want at least 1", c.HTTPConns),
+		process.Want(c.Line != "local" || c.LineFile != "", "LINE_FILE: LINE_STORE=local needs one"),
+		process.Want(c.Endpoint == "" || origin(c.Endpoint), "DYNAMODB_ENDPOINT %q: want http(s)://host", c.Endpoint),
+		process.Want(name(c.Replica), "REPLICA %q: want up to 100 letters without spaces", c.Replica),
+		process.Want(len(strings.TrimSpace(c.AdminToken)) >= 16, "ADMIN_TOKEN: want 16 characters or more; nothing else guards the export"),
+		process.Want(c.PayURL == "" || origin(c.PayURL), "PAY_URL %q: want http(s)://host", c.PayURL),
+		process.Want(origins(c.PayOrigins), "PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins),
+		process.Want(c.JoinsPerNetwork >= 0, "JOINS_PER_NETWORK %d: want 0 (no limit) or more", c.JoinsPerNetwork),
+		process.Want(proxies == nil, "TRUSTED_PROXIES: %w", proxies),
+		c.TokenKeys.validate(), c.Ops.Validate(),
+	)
 }
 
-// origins says whether a text is a list of web origins: it goes into the pages'
-// security policy as it stands.
+// name says whether a text can stand in logs and rows as it is.
+func name(s string) bool {
+	return len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) })
+}
+
+// origins says whether a text is a list of web origins.
 func origins(list string) bool {
 	for one := range strings.FieldsSeq(list) {
-		u, err := url.Parse(one)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(one, ";,'\"*") {
+		if !origin(one) {
 			return false
 		}
 	}
 	return true
+}
+
+// origin says whether a text is a web origin and no more: it goes into the
+// pages' security policy as it stands.
+func origin(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") && !strings.ContainsAny(s, ";,'\"* ")
 }
 
 // Waitroom serves the line, the claims and the pages of all events. Any number

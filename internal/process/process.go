@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"os/signal"
 	"sync"
 	"sync/atomic"
@@ -32,13 +33,12 @@ type Ops struct {
 
 // Validate refuses what cannot work.
 func (o Ops) Validate() error {
-	if o.DrainGrace < 0 || o.DrainLimit <= 0 {
-		return fmt.Errorf("drain grace %s and limit %s: the grace cannot be negative, the limit must be more than 0", o.DrainGrace, o.DrainLimit)
-	}
-	if _, _, err := net.SplitHostPort(o.OpsAddr); err != nil {
-		return fmt.Errorf("ops address: %w", err)
-	}
-	return nil
+	_, _, err := net.SplitHostPort(o.OpsAddr)
+	return errors.Join(
+		Want(o.DrainGrace >= 0, "DRAIN_GRACE %s: cannot be negative", o.DrainGrace),
+		Want(o.DrainLimit > 0, "DRAIN_LIMIT %s: the limit must be more than 0", o.DrainLimit),
+		Want(err == nil, "OPS_ADDR: %w", err),
+	)
 }
 
 type state int32
@@ -74,10 +74,15 @@ type Process struct {
 	stop, finish, close []hook
 }
 
-// Signals returns a context that ends at the first SIGTERM or SIGINT. A second
-// one ends the program at once.
+// Signals returns a context that ends at the first SIGTERM or SIGINT, or when the
+// terminal goes, unless nohup said not to mind. A second one ends the program at
+// once.
 func Signals(ctx context.Context) context.Context {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	ends := []os.Signal{syscall.SIGTERM, syscall.SIGINT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(ctx, ends...)
 	context.AfterFunc(ctx, stop)
 	return ctx
 }

@@ -7,10 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -272,4 +275,20 @@ func get(t *testing.T, url string) (int, string) {
 		t.Errorf("%s: %v", url, err)
 	}
 	return resp.StatusCode, string(body)
+}
+
+// A process whose terminal goes ends in order, as at a Ctrl-C.
+func TestATerminalThatGoesEndsTheProcess(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("this test runs under nohup, which is minded")
+	}
+	ctx := Signals(t.Context())
+	if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("it did not end within 10 s")
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -27,19 +28,33 @@ func Parse(cfg any, name, description string) {
 
 func parse(cfg any, name, description string, args []string, out io.Writer, exit func(int)) error {
 	k, err := kong.New(cfg, kong.Name(name), kong.Description(description), kong.Writers(out, out),
-		kong.Exit(exit), SecretFiles())
+		kong.Exit(exit), Settings())
 	if err != nil {
 		return err
 	}
-	ctx, err := k.Parse(args)
-	if err != nil {
-		return err
-	}
-	return emptyRequired(ctx.Flags())
+	_, err = k.Parse(args)
+	return err
 }
 
-// SecretFiles lets a command line of its own take secrets as files too.
-func SecretFiles() kong.Option { return kong.Resolvers(kong.ResolverFunc(secretFile)) }
+// Settings lets a command line of its own take secrets as files, and name what
+// is missing, as Parse does.
+func Settings() kong.Option {
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		return errors.Join(
+			kong.Resolvers(kong.ResolverFunc(secretFile)).Apply(k),
+			kong.WithBeforeApply(missing).Apply(k),
+		)
+	})
+}
+
+// Want is nil when ok, else a complaint, for a Validate that tells all that is
+// wrong at once. The complaint begins with the setting's name in the environment.
+func Want(ok bool, complaint string, args ...any) error {
+	if ok {
+		return nil
+	}
+	return fmt.Errorf(complaint, args...)
+}
 
 // secretFile answers kong for a secret that is given as a file.
 func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
@@ -63,18 +78,23 @@ func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return nil, nil
 }
 
-// emptyRequired refuses a required text that is set to nothing, as an
-// environment file with "DATABASE_URL=" does.
-func emptyRequired(flags []*kong.Flag) error {
-	var missing []string
-	for _, f := range flags {
-		if f.Required && f.Target.IsZero() {
-			missing = append(missing, strings.Join(append([]string{"--" + f.Name}, f.Envs...), " / "))
+// missing names every required setting that is not there, before anything else
+// is said of the settings: nobody wants to hear of them one at a time. A text
+// that is set to nothing, as an environment file with "DATABASE_URL=" does, is
+// not there.
+func missing(ctx *kong.Context) error {
+	var names []string
+	for _, f := range ctx.Flags() {
+		if !f.Required {
+			continue
+		}
+		if v := reflect.ValueOf(ctx.FlagValue(f)); !v.IsValid() || v.IsZero() {
+			names = append(names, strings.Join(append([]string{"--" + f.Name}, f.Envs...), " / "))
 		}
 	}
-	if len(missing) == 0 {
+	if len(names) == 0 {
 		return nil
 	}
-	slices.Sort(missing)
-	return errors.New("missing: " + strings.Join(missing, ", "))
+	slices.Sort(names)
+	return errors.New("missing: " + strings.Join(slices.Compact(names), ", "))
 }

@@ -1,0 +1,93 @@
+package daemon_test
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/daemon"
+	"waitroom/internal/process"
+)
+
+// settings reads a process's settings from its environment alone.
+func settings(t *testing.T, cfg any, env map[string]string) error {
+	t.Helper()
+	for k, v := range env {
+		t.Setenv(k, v)
+	}
+	k, err := kong.New(cfg, process.Settings(), kong.Exit(func(int) {}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = k.Parse(nil)
+	return err
+}
+
+func wantNamed(t *testing.T, err error, names ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("it starts, want it to name %s", strings.Join(names, ", "))
+	}
+	for _, name := range names {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%q does not name %s", err, name)
+		}
+	}
+}
+
+// Who starts a process for the first time hears at once of every setting that it
+// misses, by the name to set it by.
+func TestEveryMissingSettingIsNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg   any
+		names []string
+	}{
+		"waitroom":    {&daemon.WaitroomConfig{}, []string{"ADMIN_TOKEN", "DATABASE_URL", "NATS_URL", "PASS_KEYS", "TICKET_KEYS"}},
+		"paycallback": {&daemon.PayCallbackConfig{}, []string{"DATABASE_URL", "INSTALL", "PASS_KEYS", "PROVIDER_KEY", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "TICKET_KEYS"}},
+		"claimer":     {&daemon.ClaimerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
+		"expirer":     {&daemon.ExpirerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
+	} {
+		t.Run(name, func(t *testing.T) { wantNamed(t, settings(t, c.cfg, nil), c.names...) })
+	}
+}
+
+// Every senseless setting is told at once, by its name.
+func TestEverySenselessSettingIsNamed(t *testing.T) {
+	passes, err := admission.NewPassKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := map[string]string{
+		"DATABASE_URL": "postgres://x", "NATS_URL": "nats://x", "PASS_KEYS": string(passes),
+		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString([]byte("thirty-two bytes of something...")), "ADMIN_TOKEN": "sixteen letters.",
+		"INSTALL": "here", "PROVIDER_KEY": "sk_test", "PROVIDER_METHOD": "ideal",
+		"PROVIDER_WEBHOOK_SECRETS": "whsec_new,whsec_old", "RETURN_URL": "http://127.0.0.1/{order}",
+	}
+	var pay daemon.PayCallbackConfig
+	if err := settings(t, &pay, good); err != nil {
+		t.Errorf("paycallback: %v", err)
+	}
+	if len(pay.WebhookSecrets) != 2 {
+		t.Errorf("%d webhook secrets, want 2", len(pay.WebhookSecrets))
+	}
+	if err := settings(t, &daemon.WaitroomConfig{}, good); err != nil {
+		t.Errorf("waitroom: %v", err)
+	}
+	senseless := map[string]string{
+		"HOLD": "1m", "LEASE": "1ms", "READ_CONNS": "1", "HTTP_CONNS": "0", "REPLICA": "one\ntwo", "DYNAMODB_ENDPOINT": "foo",
+		"ADMIN_TOKEN": "short", "PAY_URL": "localhost", "PAY_ORIGINS": "*", "JOINS_PER_NETWORK": "-1", "TRUSTED_PROXIES": "here",
+		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "PASS_KEYS": "none", "DRAIN_LIMIT": "0s",
+		"INSTALL": " ", "PROVIDER_URL": "foo", "PROVIDER_METHOD": " ", "PROVIDER_WEBHOOK_SECRETS": "whsec_new,", "RETURN_URL": "foo",
+		"PROVIDER_TOLERANCE": "2h", "PROVIDER_CALL_LIMIT": "0s", "PROVIDER_CALLS_IN_FLIGHT": "0", "NOTICE_CONNS": "0",
+		"EXPIRE_EVERY": "2m", "EXPIRE_BATCH": "0",
+	}
+	common := []string{"TICKET_KEYS", "PASS_KEYS", "DRAIN_LIMIT"}
+	wantNamed(t, settings(t, &daemon.WaitroomConfig{}, senseless), append(common,
+		"HOLD", "LEASE", "READ_CONNS", "HTTP_CONNS", "REPLICA", "DYNAMODB_ENDPOINT", "ADMIN_TOKEN", "PAY_URL", "PAY_ORIGINS", "JOINS_PER_NETWORK", "TRUSTED_PROXIES")...)
+	wantNamed(t, settings(t, &daemon.PayCallbackConfig{}, senseless), append(common,
+		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS")...)
+	wantNamed(t, settings(t, &daemon.ExpirerConfig{}, senseless), "EXPIRE_EVERY", "EXPIRE_BATCH", "DRAIN_LIMIT")
+}
