@@ -48,7 +48,7 @@ type Fan struct {
 
 // What everybody does alike.
 const (
-	Pulse    = 8 * time.Second         // between two signs of life of a page
+	Pulse    = 8 * time.Second         // between two signs of life of a page; the first is given at once
 	Tries    = 6                       // looks at the seats, before somebody leaves who finds none
 	TryAgain = 1200 * time.Millisecond // between two of them
 )

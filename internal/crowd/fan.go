@@ -263,7 +263,7 @@ func (f *fan) inside(ctx context.Context) {
 	alive, gone := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for !f.Quiet && wait(alive, audience.Pulse) {
+		for again := !f.Quiet; again; again = wait(alive, audience.Pulse) {
 			f.crowd.call(alive, "POST", f.url("/passes/me/alive"), f.pass, "", nil)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/audit"
+	"waitroom/internal/course"
 	"waitroom/internal/crowd"
 	schema "waitroom/sql"
 )
@@ -111,9 +112,16 @@ type watch struct {
 	// sendHome makes the fans stop where they are.
 	sendHome context.CancelFunc
 
-	samples []Sample
+	samples []course.Sample
+	last    tally // at the last sample
 	wave    int64
 	soldAt  float64 // seconds since the opening
+}
+
+// tally is what was counted up to a moment.
+type tally struct {
+	at             time.Time
+	taken, claimed int64
 }
 
 // settled is how long a sold-out sale is watched before it counts as over.
@@ -184,7 +192,7 @@ func (w *watch) leave(ctx context.Context) error {
 }
 
 // look reads the shared document.
-func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
+func (w *watch) look(ctx context.Context, now time.Time) (course.Sample, error) {
 	var doc struct {
 		State   string
 		Front   int64
@@ -203,27 +211,27 @@ func (w *watch) look(ctx context.Context, now time.Time) (Sample, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.h.Public+"/v1/public/events/"+w.c.Event.ID+"/status", nil)
 	if err != nil {
-		return Sample{}, err
+		return course.Sample{}, err
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return Sample{}, err
+		return course.Sample{}, err
 	}
 	defer res.Body.Close() //nolint:errcheck // read only
 	if err := json.NewDecoder(res.Body).Decode(&doc); err != nil {
-		return Sample{}, err
+		return course.Sample{}, err
 	}
-	s := Sample{
+	s := course.Sample{
 		T: now.Sub(w.h.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
 		AtDoor: doc.AtDoor, Inside: doc.Inside, Rate: doc.Rate, Share: doc.Share, Tickets: doc.Tickets,
 		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold, HeldBack: doc.Seats.HeldBack,
-		at: now, taken: doc.Taken, claimed: w.fans.Tally.Claimed.Load(),
 	}
-	if n := len(w.samples); n > 0 {
-		last := w.samples[n-1]
-		seconds := max(now.Sub(last.at).Seconds(), 0.001)
-		s.LetIn, s.Claims = float64(s.taken-last.taken)/seconds, float64(s.claimed-last.claimed)/seconds
+	t := tally{now, doc.Taken, w.fans.Tally.Claimed.Load()}
+	if len(w.samples) > 0 {
+		seconds := max(now.Sub(w.last.at).Seconds(), 0.001)
+		s.LetIn, s.Claims = float64(t.taken-w.last.taken)/seconds, float64(t.claimed-w.last.claimed)/seconds
 	}
+	w.last = t
 	w.samples = append(w.samples, s)
 	w.wave = max(w.wave, s.Wave)
 	if s.Free > 0 || s.Pending > 0 {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/audit"
+	"waitroom/internal/course"
 )
 
 // Report is what a demo ends with. It is read from the database once the sale
@@ -40,7 +40,7 @@ type Report struct {
 	Odd           map[string]int `json:"unexpected_answers"`
 	Audit         AuditResult    `json:"audit"`
 
-	Samples []Sample `json:"samples"`
+	Samples []course.Sample `json:"samples"`
 }
 
 // AuditResult is the part of the audit that a report keeps.
@@ -89,7 +89,9 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 	return nil
 }
 
-func (r *Report) judge(a audit.Report) { r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order} }
+func (r *Report) judge(a audit.Report) {
+	r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order}
+}
 
 // Write leaves the report as JSON and, beside it, as a page with plots.
 func (r Report) Write(file string) error {
@@ -116,27 +118,4 @@ func (r Report) Write(file string) error {
 
 func htmlBeside(file string) string {
 	return file[:len(file)-len(filepath.Ext(file))] + ".html"
-}
-
-// Sample is one second of the sale, as the shared document and the fans saw it.
-type Sample struct {
-	T        float64 `json:"t"` // seconds since the opening
-	State    string  `json:"state"`
-	Wave     int64   `json:"wave"`
-	Line     int64   `json:"line"`
-	Front    int64   `json:"front"`
-	AtDoor   int64   `json:"at_door"`
-	Inside   int64   `json:"inside"`
-	LetIn    float64 `json:"let_in_s"`
-	Rate     float64 `json:"rate"`
-	Claims   float64 `json:"claims_s"`
-	Free     int64   `json:"free"`
-	Pending  int64   `json:"pending"`
-	Sold     int64   `json:"sold"`
-	HeldBack int64   `json:"held_back"`
-	Share    float64 `json:"share"`
-	Tickets  float64 `json:"tickets"`
-	at       time.Time
-	taken    int64
-	claimed  int64
 }

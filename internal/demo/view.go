@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"waitroom/internal/course"
 )
 
 // view prints the sale a line a second; in a terminal it stays in one place.
@@ -13,7 +15,7 @@ type view struct {
 	drawn int
 }
 
-func (v *view) show(s Sample, fans int64) {
+func (v *view) show(s course.Sample, fans int64) {
 	total := max(s.Free+s.Pending+s.Sold, 1)
 	lines := []string{
 		fmt.Sprintf("  %6.1f s  %-16s wave %d", s.T, s.State, s.Wave),
