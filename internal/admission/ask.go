@@ -71,7 +71,7 @@ func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
 	place, err := l.cfg.Store.Place(ctx, l.event, l.epoch, t.Holder())
 	switch {
 	case errors.Is(err, ErrNoPlace):
-		return Place{Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Index: t.Index, Number: t.Number, State: Waiting, JoinedAt: t.IssuedAt}, nil
+		return l.signed(ctx, t)
 	case err != nil:
 		return Place{}, err
 	case place.Index != t.Index: // the holder joined again since: this one is over
@@ -79,6 +79,22 @@ func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
 	}
 	place.Number = t.Number
 	return place, nil
+}
+
+// signed is the place of a ticket that the store has nothing of: it lost that.
+// Whether it got its pass before is in the ledger.
+func (l *Line) signed(ctx context.Context, t Ticket) (Place, error) {
+	p := Place{
+		Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Index: t.Index, Number: t.Number, State: Waiting, JoinedAt: t.IssuedAt,
+	}
+	if t.Number == Undrawn {
+		return p, nil
+	}
+	e, found, err := l.cfg.Books.PassOf(ctx, l.event, l.epoch, t.Number)
+	if found && e.Holder == p.Holder {
+		p.State, p.Take, p.TakenAt, p.PassUntil = Passed, e.Take, e.TakenAt, e.ExpiresAt
+	}
+	return p, err
 }
 
 // again hands out the pass of a place that has one.

@@ -65,7 +65,10 @@ func newEntrance(l *Line) *entrance {
 // reload, a second tab, a lost answer: the same place, and no number is used.
 // Refused with ErrOver, ErrEarly, ErrFull, ErrBusy, ErrEpoch; with ErrDoubt the holder
 // may have got a place, and learns it by asking again.
-func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
+//
+// had is the ticket that the holder shows, if any: it is their place still, when
+// the store has lost it.
+func (l *Line) Join(ctx context.Context, holder string, had Ticket) (Joined, error) {
 	sale, now := l.Sale(), time.Now()
 	if sale.over(now) {
 		return Joined{}, ErrOver
@@ -76,7 +79,7 @@ func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
 	if !l.isOpen() {
 		return Joined{}, ErrDoubt
 	}
-	j, led := l.entrance.begin(ctx, holder)
+	j, led := l.entrance.begin(ctx, holder, had)
 	if j == nil {
 		l.cfg.Metrics.joins.WithLabelValues("busy").Inc()
 		return Joined{}, ErrBusy
@@ -95,7 +98,7 @@ func (l *Line) Join(ctx context.Context, holder string) (Joined, error) {
 // begin starts the holder's join, or finds the one under way. It goes on when
 // its caller gives up: others may wait for it. Nil: too many are under way, or
 // this replica ends.
-func (e *entrance) begin(ctx context.Context, holder string) (j *joining, led bool) {
+func (e *entrance) begin(ctx context.Context, holder string, had Ticket) (j *joining, led bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if j := e.joinings[holder]; j != nil || e.closed || len(e.joinings) >= joinsWaiting {
@@ -104,7 +107,7 @@ func (e *entrance) begin(ctx context.Context, holder string) (j *joining, led bo
 	j = &joining{done: make(chan struct{})}
 	e.joinings[holder] = j
 	e.under.Go(func() {
-		j.joined, j.err = e.inTurn(context.WithoutCancel(ctx), holder)
+		j.joined, j.err = e.inTurn(context.WithoutCancel(ctx), holder, had)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.joinings, holder)
@@ -136,7 +139,7 @@ func joinOutcome(j Joined, err error) string {
 }
 
 // inTurn joins once the store has room for it.
-func (e *entrance) inTurn(ctx context.Context, holder string) (Joined, error) {
+func (e *entrance) inTurn(ctx context.Context, holder string, had Ticket) (Joined, error) {
 	patience := time.NewTimer(joinWait)
 	defer patience.Stop()
 	select {
@@ -147,16 +150,19 @@ func (e *entrance) inTurn(ctx context.Context, holder string) (Joined, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
-	return e.join(ctx, holder)
+	return e.join(ctx, holder, had)
 }
 
-func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
+func (e *entrance) join(ctx context.Context, holder string, had Ticket) (Joined, error) {
 	old, err := e.find(ctx, holder)
 	if err == nil && old.Live(e.line.epoch, time.Now()) {
 		return e.joined(old, false)
 	}
 	if err != nil && !errors.Is(err, ErrNoPlace) {
 		return Joined{}, uncertain("find place", err)
+	}
+	if err != nil && had.Epoch == e.line.epoch && had.Holder() == holder {
+		return e.rejoin(ctx, had)
 	}
 	var number int64
 	if err := e.numbers.do(ctx, &number); err != nil {
@@ -170,6 +176,24 @@ func (e *entrance) join(ctx context.Context, holder string) (Joined, error) {
 		return Joined{}, uncertain("join", err)
 	}
 	return e.joined(place, place.Index == number)
+}
+
+// rejoin writes the place of a signed ticket that the store has lost, unless it
+// is over: then its holder starts from the tail.
+func (e *entrance) rejoin(ctx context.Context, had Ticket) (Joined, error) {
+	p, err := e.line.signed(ctx, had)
+	switch {
+	case err != nil:
+		return Joined{}, uncertain("ledger", err)
+	case !p.Live(e.line.epoch, time.Now()):
+		return e.join(ctx, had.Holder(), Ticket{})
+	case p.State == Passed:
+		return e.joined(p, false)
+	}
+	if p, err = e.write(ctx, p); err != nil {
+		return Joined{}, uncertain("join", err)
+	}
+	return e.joined(p, false)
 }
 
 // uncertain keeps what is definite, and says of all else that it is not known.
@@ -231,6 +255,8 @@ func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
 			return nil
 		case errors.Is(err, ErrFull):
 			return e.lastOnes(ctx, lots)
+		case errors.Is(err, ErrBusy):
+			return all(len(lots), err)
 		case errors.Is(err, ErrEpoch), errors.Is(err, ErrNoEvent):
 			return all(len(lots), uncertain("allot", err))
 		}
@@ -242,7 +268,18 @@ func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
 func (e *entrance) block(ctx context.Context, n int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, allotLimit)
 	defer cancel()
-	return e.line.cfg.Store.Allot(ctx, e.line.event, e.line.epoch, n, e.line.Sale().LineCap)
+	l, most := e.line, e.line.Sale().LineCap
+	for {
+		ceiling := l.ceiling()
+		first, err := l.cfg.Store.Allot(ctx, l.event, l.epoch, n, min(most, ceiling))
+		if !errors.Is(err, ErrFull) || ceiling >= most {
+			return first, err
+		}
+		if err := l.checkpoint(ctx); err != nil || l.ceiling() <= ceiling {
+			l.fault("checkpoint", err)
+			return 0, ErrBusy
+		}
+	}
 }
 
 // lastOnes gives what room there is to those who came first, so that a line is

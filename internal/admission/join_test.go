@@ -65,7 +65,7 @@ func TestOneHolderHasOnePlace(t *testing.T) {
 	both := []*admission.Line{line(t, a), line(t, b)}
 	lost, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := both[0].Join(lost, holder(0)); !errors.Is(err, context.Canceled) {
+	if _, err := both[0].Join(lost, holder(0), admission.Ticket{}); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a join whose client was gone: %v", err)
 	}
 	var news atomic.Int32
@@ -73,7 +73,7 @@ func TestOneHolderHasOnePlace(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range numbers {
 		all.Go(func() {
-			j, err := both[i%2].Join(t.Context(), holder(0))
+			j, err := both[i%2].Join(t.Context(), holder(0), admission.Ticket{})
 			if err != nil {
 				t.Error(err)
 			}
@@ -102,7 +102,7 @@ func TestJoiningNothingUsesNoNumber(t *testing.T) {
 	lines, _ := w.replica(t, store)
 	l := line(t, lines)
 	for i := range 5 {
-		if _, err := l.Join(t.Context(), holder(i)); !errors.Is(err, admission.ErrOver) {
+		if _, err := l.Join(t.Context(), holder(i), admission.Ticket{}); !errors.Is(err, admission.ErrOver) {
 			t.Errorf("a join after the end: %v, want ErrOver", err)
 		}
 		if _, there := lines.Line(fmt.Sprintf("no-event-%d", i)); there {
@@ -146,7 +146,7 @@ func TestLineIsFullAtItsCap(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 100 {
 		all.Go(func() {
-			j, err := both[i%2].Join(t.Context(), holder(i))
+			j, err := both[i%2].Join(t.Context(), holder(i), admission.Ticket{})
 			switch {
 			case errors.Is(err, admission.ErrFull):
 				full.Add(1)
@@ -179,7 +179,7 @@ func TestUnknownBlockIsBurned(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			j, err := l.Join(t.Context(), holder(i))
+			j, err := l.Join(t.Context(), holder(i), admission.Ticket{})
 			if err != nil {
 				t.Error(err)
 			}

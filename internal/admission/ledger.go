@@ -63,7 +63,7 @@ func NewLedger(pool *pgxpool.Pool, metrics *Metrics) *Ledger {
 // Books are what lines need of it.
 func (l *Ledger) Books() Books {
 	return Books{
-		LetIn: l.passes.do, Inside: l.inside, After: l.after,
+		LetIn: l.passes.do, Inside: l.inside, After: l.after, PassOf: l.passOf, Keep: l.keep, Recall: l.recall,
 		Bought: l.bought, Claimers: l.claimers, Evidence: l.evidence,
 	}
 }
@@ -170,6 +170,53 @@ func (l *Ledger) after(ctx context.Context, event string, epoch, take int64) ([]
 	return l.entries(ctx, `
 		SELECT take, place, holder, quota, taken_at, expires_at FROM passes
 		WHERE event_id = $1 AND epoch = $2 AND take > $3`, event, epoch, take)
+}
+
+func (l *Ledger) passOf(ctx context.Context, event string, epoch, place int64) (Entry, bool, error) {
+	found, err := l.entries(ctx, `
+		SELECT take, place, holder, quota, taken_at, expires_at FROM passes
+		WHERE event_id = $1 AND epoch = $2 AND place = $3`, event, epoch, place)
+	if err != nil || len(found) == 0 {
+		return Entry{}, false, err
+	}
+	return found[0], true, nil
+}
+
+func (l *Ledger) keep(ctx context.Context, c Checkpoint) error {
+	var lobby *int64
+	if c.Closed {
+		lobby = &c.Lobby
+	}
+	_, err := l.pool.Exec(ctx, `
+		INSERT INTO line_checkpoints AS c (event_id, epoch, opened, ceiling, front, taken, term, beat, lobby, drawn)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (event_id, epoch) DO UPDATE SET
+		  opened = c.opened OR excluded.opened, ceiling = greatest(c.ceiling, excluded.ceiling),
+		  front = greatest(c.front, excluded.front), taken = greatest(c.taken, excluded.taken),
+		  term = greatest(c.term, excluded.term), beat = greatest(c.beat, excluded.beat),
+		  lobby = coalesce(c.lobby, excluded.lobby), drawn = c.drawn OR excluded.drawn, at = now()`,
+		c.Event, c.Epoch, c.Opened, c.Ceiling, c.Front, c.Taken, c.Term, c.Beat, lobby, c.Drawn)
+	return err
+}
+
+// recall finds nothing for a line that is new. Whoever has a pass was called
+// and let in, whatever the checkpoint knew.
+func (l *Ledger) recall(ctx context.Context, event string, epoch int64) (Checkpoint, error) {
+	c := Checkpoint{Event: event, Epoch: epoch}
+	var lobby *int64
+	err := l.pool.QueryRow(ctx, `
+		SELECT opened, ceiling, greatest(front, coalesce(place, -1) + 1), greatest(taken, take), term, beat, lobby, drawn
+		FROM line_checkpoints, LATERAL (
+		  SELECT max(place) AS place, max(take) AS take FROM passes WHERE event_id = $1 AND epoch = $2) p
+		WHERE event_id = $1 AND epoch = $2`, event, epoch).
+		Scan(&c.Opened, &c.Ceiling, &c.Front, &c.Taken, &c.Term, &c.Beat, &lobby, &c.Drawn)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c, nil
+	}
+	if lobby != nil {
+		c.Closed, c.Lobby = true, *lobby
+	}
+	return c, err
 }
 
 func (l *Ledger) entries(ctx context.Context, sql string, event string, epoch int64, more ...any) ([]Entry, error) {

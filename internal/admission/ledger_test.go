@@ -214,3 +214,42 @@ func TestLedgerFailsAtOnceWhenItIsDown(t *testing.T) {
 		t.Errorf("a pass was written nowhere: %v", err)
 	}
 }
+
+// A checkpoint only goes forward, whichever replica wrote it, and what was let
+// in since is in it.
+func TestCheckpointGoesForward(t *testing.T) {
+	l, _ := ledger(t)
+	b := l.Books()
+	ctx := t.Context()
+	if c, err := b.Recall(ctx, "hall", 1); err != nil || c.Opened {
+		t.Fatalf("a new line was opened before: %+v (%v)", c, err)
+	}
+	first := admission.Checkpoint{Event: "hall", Epoch: 1, Opened: true, Ceiling: 10_007, Front: 5, Taken: 3, Term: 2, Beat: 90, Closed: true, Lobby: 7}
+	behind := admission.Checkpoint{Event: "hall", Epoch: 1, Opened: true, Ceiling: 10_000, Front: 4, Taken: 2, Term: 2, Beat: 80}
+	drawn := first
+	drawn.Drawn, drawn.Lobby = true, 9
+	for _, c := range []admission.Checkpoint{first, behind, drawn, behind} {
+		if err := b.Keep(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := first
+	want.Drawn = true
+	if c, err := b.Recall(ctx, "hall", 1); err != nil || c != want {
+		t.Errorf("recalled %+v (%v), want %+v", c, err, want)
+	}
+	e := entry("hall", 12, 30)
+	if err := b.LetIn(ctx, e); err != nil {
+		t.Fatal(err)
+	}
+	want.Front, want.Taken = 31, 12
+	if c, err := b.Recall(ctx, "hall", 1); err != nil || c != want {
+		t.Errorf("with a pass of place 30 by take 12: %+v (%v), want %+v", c, err, want)
+	}
+	if got, found, err := b.PassOf(ctx, "hall", 1, 30); err != nil || !found || got.Take != 12 || got.Holder != e.Holder {
+		t.Errorf("the pass of place 30 is %+v (%v, %v)", got, found, err)
+	}
+	if _, found, err := b.PassOf(ctx, "hall", 1, 29); err != nil || found {
+		t.Errorf("place 29 has a pass (%v)", err)
+	}
+}

@@ -39,6 +39,12 @@ type Books struct {
 	After func(ctx context.Context, event string, epoch, take int64) ([]Entry, error)
 	// Bought are the orders made since, whatever became of them.
 	Bought func(ctx context.Context, event string, epoch int64, since time.Time) ([]Bought, error)
+	// PassOf is the pass that a place got, if it has one.
+	PassOf func(ctx context.Context, event string, epoch, place int64) (e Entry, found bool, err error)
+	// Keep writes down where a line is: each figure, unless a further one is
+	// there already. Recall is what was kept, with all passes counted in.
+	Keep   func(ctx context.Context, c Checkpoint) error
+	Recall func(ctx context.Context, event string, epoch int64) (Checkpoint, error)
 	// Claimers is how long ago a claimer last reported that it takes claims.
 	Claimers func(ctx context.Context) (age time.Duration, err error)
 	// Evidence keeps a refill or a take for the release log. It never waits.
@@ -63,6 +69,7 @@ type Line struct {
 	tail  atomic.Int64
 	// drawing is what became of the lobby, once that was seen.
 	drawing atomic.Pointer[drawing]
+	kept    atomic.Pointer[Checkpoint] // as last written down
 	open    atomic.Bool
 	// silent: what was last reported is that nothing is here.
 	silent atomic.Bool
@@ -175,12 +182,6 @@ func (l *Line) start(ctx context.Context) bool {
 	return false
 }
 
-func (l *Line) opened(ctx context.Context) (Door, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeLimit)
-	defer cancel()
-	return l.cfg.Store.Open(ctx, l.event, l.epoch)
-}
-
 // repeat calls f now, then each interval, and when it is hinted at.
 func repeat(ctx context.Context, interval time.Duration, hint <-chan struct{}, f func(context.Context)) {
 	t := time.NewTicker(interval)
@@ -197,7 +198,11 @@ func repeat(ctx context.Context, interval time.Duration, hint <-chan struct{}, f
 
 // look keeps the door in sight and the tail known, also while nobody asks.
 func (l *Line) look(ctx context.Context) {
-	if _, err := l.door.within(ctx, every/2); err != nil && ctx.Err() == nil {
+	_, err := l.door.within(ctx, every/2)
+	if lost(err) {
+		_, err = l.opened(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		l.fault("door", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
@@ -211,6 +216,9 @@ func (l *Line) look(ctx context.Context) {
 		return
 	}
 	l.sawLobby(tail)
+	if err := l.keep(ctx, tail); err != nil {
+		l.fault("checkpoint", err)
+	}
 }
 
 // sawTail takes in a tail; it never falls.

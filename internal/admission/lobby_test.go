@@ -65,7 +65,7 @@ func TestLobbyIsDrawnOnceForAllReplicas(t *testing.T) {
 		a, stop := w.replica(t, store)
 		b, _ := w.replica(t, store)
 		lines := []*admission.Line{line(t, a), line(t, b)}
-		if _, err := lines[0].Join(t.Context(), holder(0)); !errors.Is(err, admission.ErrEarly) {
+		if _, err := lines[0].Join(t.Context(), holder(0), admission.Ticket{}); !errors.Is(err, admission.ErrEarly) {
 			t.Errorf("before the lobby opened: %v, want ErrEarly", err)
 		}
 		advance(t, 10*time.Second)

@@ -67,16 +67,16 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (m *memory) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
+func (m *memory) Open(ctx context.Context, from admission.Door, tail admission.Tail) (admission.Door, error) {
 	m.mu.Lock()
-	if l := m.lines[event]; l == nil || l.door.Epoch < epoch {
-		m.lines[event] = &memoryLine{
-			door:   admission.Door{Event: event, Epoch: epoch},
+	if l := m.lines[from.Event]; l == nil || l.door.Epoch < from.Epoch {
+		m.lines[from.Event] = &memoryLine{
+			door: from, tail: tail.Next, lobby: tail,
 			places: map[string]admission.Place{}, reports: map[string][]byte{},
 		}
 	}
 	m.mu.Unlock()
-	return in(ctx, m, event, func(l *memoryLine) (admission.Door, error) { return l.door, l.at(epoch) })
+	return in(ctx, m, from.Event, func(l *memoryLine) (admission.Door, error) { return l.door, l.at(from.Epoch) })
 }
 
 func (l *memoryLine) at(epoch int64) error {

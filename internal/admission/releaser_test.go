@@ -100,7 +100,7 @@ func visitAny(ctx context.Context, w *world, alive func() []*admission.Line, i i
 	var j admission.Joined
 	for {
 		var err error
-		if j, err = anyLine().Join(ctx, holder(i)); err == nil {
+		if j, err = anyLine().Join(ctx, holder(i), admission.Ticket{}); err == nil {
 			break
 		}
 		if wait(ctx, time.Second) != nil {

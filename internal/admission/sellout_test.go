@@ -148,7 +148,7 @@ func dynamoStores(t testing.TB) (a, b admission.Store) {
 // joinPatiently comes again as long as the line is not certain, or busy.
 func joinPatiently(t testing.TB, l *admission.Line, i int) {
 	for {
-		_, err := l.Join(t.Context(), holder(i))
+		_, err := l.Join(t.Context(), holder(i), admission.Ticket{})
 		switch {
 		case err == nil:
 			return

@@ -27,10 +27,10 @@ import (
 //
 // Times come back in UTC, to the millisecond.
 type Store interface {
-	// Open makes the event's line if there is none, or starts it anew if its
-	// epoch is lower than this one. Harmless when repeated. A line with a
-	// higher epoch answers ErrEpoch.
-	Open(ctx context.Context, event string, epoch int64) (Door, error)
+	// Open makes the event's line as these two say if there is none, or if its
+	// epoch is lower than theirs; a line that is there stays as it is. Harmless
+	// when repeated. A line with a higher epoch answers ErrEpoch.
+	Open(ctx context.Context, door Door, tail Tail) (Door, error)
 
 	// Allot reserves n ≥ 1 consecutive numbers and returns the first. ErrFull if
 	// that would bring the tail beyond cap. After any other error the block is

@@ -431,7 +431,7 @@ func TestTicketsThatAreOver(t *testing.T) {
 			if !there || young.Epoch() != 2 {
 				return false
 			}
-			_, err := young.Join(t.Context(), holder(99))
+			_, err := young.Join(t.Context(), holder(99), admission.Ticket{})
 			return err == nil
 		})
 		young, _ := lines.Line(event)

@@ -30,6 +30,7 @@ type world struct {
 	takes    map[int64]admission.Entry
 	bought   []admission.Bought
 	evidence []admission.Evidence
+	kept     map[int64]admission.Checkpoint // by epoch
 
 	think time.Duration // the mean, from pass to claim
 
@@ -52,7 +53,7 @@ func newWorld(t testing.TB, rate float64, seats int64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{free: seats, think: 20 * time.Second, passes: map[int64]admission.Entry{}, takes: map[int64]admission.Entry{}}
+	w := &world{free: seats, think: 20 * time.Second, passes: map[int64]admission.Entry{}, takes: map[int64]admission.Entry{}, kept: map[int64]admission.Checkpoint{}}
 	if w.passKeys, err = admission.ParsePassKeys("waitroom", pem); err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +142,14 @@ func (w *world) books() admission.Books {
 			defer w.mu.Unlock()
 			return slices.DeleteFunc(slices.Clone(w.bought), func(b admission.Bought) bool { return b.At.Before(since) }), w.ledgerDown
 		},
+		PassOf: func(_ context.Context, _ string, _, place int64) (admission.Entry, bool, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			e, found := w.passes[place]
+			return e, found, w.ledgerDown
+		},
+		Keep:   w.keep,
+		Recall: w.recall,
 		Claimers: func(context.Context) (time.Duration, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -152,6 +161,32 @@ func (w *world) books() admission.Books {
 			w.evidence = append(w.evidence, e)
 		},
 	}
+}
+
+func (w *world) keep(_ context.Context, c admission.Checkpoint) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ledgerDown != nil {
+		return w.ledgerDown
+	}
+	old := w.kept[c.Epoch]
+	c.Ceiling, c.Front, c.Taken = max(c.Ceiling, old.Ceiling), max(c.Front, old.Front), max(c.Taken, old.Taken)
+	c.Term, c.Beat, c.Drawn = max(c.Term, old.Term), max(c.Beat, old.Beat), c.Drawn || old.Drawn
+	if old.Closed {
+		c.Closed, c.Lobby = true, old.Lobby
+	}
+	w.kept[c.Epoch] = c
+	return nil
+}
+
+func (w *world) recall(_ context.Context, _ string, epoch int64) (admission.Checkpoint, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.kept[epoch]
+	for _, e := range w.passes {
+		c.Front, c.Taken = max(c.Front, e.Place+1), max(c.Taken, e.Take)
+	}
+	return c, w.ledgerDown
 }
 
 func (w *world) down() error {
@@ -211,7 +246,7 @@ func eventually(t testing.TB, what string, within time.Duration, so func() bool)
 // join gives the i-th person a place.
 func join(t testing.TB, l *admission.Line, i int) admission.Joined {
 	t.Helper()
-	j, err := l.Join(t.Context(), holder(i))
+	j, err := l.Join(t.Context(), holder(i), admission.Ticket{})
 	if err != nil {
 		t.Fatalf("person %d: %v", i, err)
 	}

@@ -14,7 +14,8 @@ import (
 
 // joinRequest names its holder by a possession secret. That is also the join's
 // idempotency key: the same secret gets the same live place.
-type joinRequest struct{ event, secret string }
+// ticket, if shown, is the place it is of: even when the line has lost it.
+type joinRequest struct{ event, secret, ticket string }
 
 const (
 	secretLeast = 22 // characters of base64url: 128 bits and more
@@ -22,7 +23,7 @@ const (
 )
 
 func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
-	r := joinRequest{event: c.Params("event"), secret: bearer(c)}
+	r := joinRequest{event: c.Params("event"), secret: bearer(c), ticket: c.Get("Waitroom-Ticket")}
 	if r.secret != "" && (len(r.secret) < secretLeast || len(r.secret) > secretMost) {
 		return r, problem("bad_request", "the secret is 22 to 128 characters of base64url, of 128 random bits at least")
 	}
@@ -69,7 +70,11 @@ func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
 		made = admission.NewSecret()
 		r.secret = made
 	}
-	joined, err := line.Join(ctx, admission.HolderOf(r.secret))
+	had, _, err := line.Ticket(r.ticket)
+	if err != nil {
+		had = admission.Ticket{} // another's, or of another line: it says nothing
+	}
+	joined, err := line.Join(ctx, admission.HolderOf(r.secret), had)
 	if err != nil {
 		return reply{}, a.lineRefused("join", err)
 	}

@@ -101,7 +101,7 @@ func (p *pages) join(c *fiber.Ctx) error {
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), joinDeadline)
 	defer cancel()
-	out, err := p.api.join(ctx, joinRequest{event: c.Params("event"), secret: secret})
+	out, err := p.api.join(ctx, joinRequest{event: c.Params("event"), secret: secret, ticket: cookie(c, ticketCookie)})
 	if err != nil {
 		return p.sorry(c, err)
 	}

@@ -20,7 +20,7 @@ func testGone(t *testing.T, open Open) {
 	l := newLine(t, open)
 	want := l.fill(t, 9000, 9)
 	ctx, p := cancelled(t), l.place("ada", 3)
-	_, errOpen := l.Open(ctx, l.event, 2)
+	_, errOpen := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{})
 	_, errAllot := l.Allot(ctx, l.event, 1, 1, 100)
 	_, errTail := l.Tail(ctx, l.event)
 	_, errClose := l.CloseLobby(ctx, l.event, 1)

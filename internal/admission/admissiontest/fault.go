@@ -133,8 +133,8 @@ type moved struct {
 
 func move(d admission.Door, ok bool, err error) (moved, error) { return moved{d, ok}, err }
 
-func (f *Faulty) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
-	return meet(ctx, f, "Open", func(ctx context.Context) (admission.Door, error) { return f.store.Open(ctx, event, epoch) })
+func (f *Faulty) Open(ctx context.Context, from admission.Door, tail admission.Tail) (admission.Door, error) {
+	return meet(ctx, f, "Open", func(ctx context.Context) (admission.Door, error) { return f.store.Open(ctx, from, tail) })
 }
 
 func (f *Faulty) Allot(ctx context.Context, event string, epoch, n, limit int64) (int64, error) {

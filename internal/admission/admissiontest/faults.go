@@ -29,7 +29,10 @@ func testAskAgain(t *testing.T, open Open) {
 		}
 		ctx := t.Context()
 		for _, ask := range []func() error{
-			func() error { _, err := f.Open(ctx, l.event, 1); return err },
+			func() error {
+				_, err := f.Open(ctx, admission.Door{Event: l.event, Epoch: 1}, admission.Tail{})
+				return err
+			},
 			func() error { return f.PutReport(ctx, l.event, "r1", []byte("x")) },
 			func() error { q, err := f.Join(ctx, p, noon); return differs(err, q.Index == 4) },
 			func() error {

@@ -78,7 +78,7 @@ func testJoinEpoch(t *testing.T, open Open) {
 	if _, err := l.Join(ctx, old, noon); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Open(ctx, l.event, 2); err != nil {
+	if _, err := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := l.Place(ctx, l.event, 2, old.Holder); !errors.Is(err, admission.ErrNoPlace) {

@@ -14,7 +14,7 @@ import (
 func testOpen(t *testing.T, open Open) {
 	t.Run("a new line is empty and its door is shut", func(t *testing.T) {
 		s, event := open(t), uuid.NewString()
-		d, err := s.Open(t.Context(), event, 3)
+		d, err := s.Open(t.Context(), admission.Door{Event: event, Epoch: 3}, admission.Tail{})
 		if want := (admission.Door{Event: event, Epoch: 3}); err != nil || !sameDoor(d, want) {
 			t.Fatalf("opened %+v, %v; want %+v", d, err, want)
 		}
@@ -32,7 +32,7 @@ func testOpen(t *testing.T, open Open) {
 		}
 		before := l.fill(t, 2000, 5)
 		together(8, func(int) {
-			if d, err := l.Open(t.Context(), l.event, 1); err != nil || !sameDoor(d, before) {
+			if d, err := l.Open(t.Context(), admission.Door{Event: l.event, Epoch: 1}, admission.Tail{}); err != nil || !sameDoor(d, before) {
 				t.Errorf("opened again: %+v, %v; want %+v", d, err, before)
 			}
 		})
@@ -52,14 +52,14 @@ func testReset(t *testing.T, open Open) {
 		t.Fatal(err)
 	}
 	want := admission.Door{Event: l.event, Epoch: 2}
-	if d, err := l.Open(ctx, l.event, 2); err != nil || !sameDoor(d, want) {
+	if d, err := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil || !sameDoor(d, want) {
 		t.Fatalf("reset to %+v, %v; want %+v", d, err, want)
 	}
 	_, errAllot := l.Allot(ctx, l.event, 1, 1, 100)
 	_, _, errTake := l.Take(ctx, l.event, 1, 1)
 	_, _, errRefill := l.Refill(ctx, refill(held, 1, 1, 1))
 	_, _, errAcquire := l.Acquire(ctx, held, "late")
-	_, errOpen := l.Open(ctx, l.event, 1)
+	_, errOpen := l.Open(ctx, admission.Door{Event: l.event, Epoch: 1}, admission.Tail{})
 	for call, err := range map[string]error{
 		"Allot": errAllot, "Take": errTake, "Refill": errRefill, "Acquire": errAcquire, "Open": errOpen,
 	} {
@@ -92,7 +92,7 @@ func testNoEvent(t *testing.T, open Open) {
 			}
 		}
 	}
-	if _, err := s.Open(ctx, event, 1); err != nil {
+	if _, err := s.Open(ctx, admission.Door{Event: event, Epoch: 1}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	if first, err := s.Allot(ctx, event, 1, 1, 100); err != nil || first != 0 {

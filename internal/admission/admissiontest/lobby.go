@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"waitroom/internal/admission"
 	"waitroom/internal/draw"
 )
@@ -12,6 +14,7 @@ import (
 func testLobby(t *testing.T, open Open) {
 	t.Run("of 8 who close it among joins, all freeze one count", func(t *testing.T) { testClose(t, open) })
 	t.Run("it is drawn once, and only when it is closed", func(t *testing.T) { testDraw(t, open) })
+	t.Run("a line begins where it is said to, and only if there is none", func(t *testing.T) { testBegun(t, open) })
 	t.Run("a line begun anew has a lobby of its own", func(t *testing.T) { testLobbyAnew(t, open) })
 }
 
@@ -98,6 +101,26 @@ func testDraw(t *testing.T, open Open) {
 	}
 }
 
+func testBegun(t *testing.T, open Open) {
+	s, event := open(t), uuid.NewString()
+	from := admission.Door{Event: event, Epoch: 4, Front: 70, Taken: 55, Term: 6, Beat: 900}
+	end := admission.Tail{Next: 1000, Closed: true, Lobby: 90, Drawn: true, Seed: draw.Seed{9}, Beacon: "b"}
+	later := admission.Door{Event: event, Epoch: 4, Front: 99, Beat: 1}
+	for _, at := range []admission.Door{from, later} {
+		if d, err := s.Open(t.Context(), at, end); err != nil || !sameDoor(d, from) {
+			t.Errorf("opened as %+v: %+v (%v), want %+v", at, d, err, from)
+		}
+		end.Next, end.Lobby = 0, 3
+	}
+	want := admission.Tail{Next: 1000, Closed: true, Lobby: 90, Drawn: true, Seed: draw.Seed{9}, Beacon: "b"}
+	if at, err := open(t).Tail(t.Context(), event); err != nil || at != want {
+		t.Errorf("the tail is %+v (%v), want %+v", at, err, want)
+	}
+	if first, err := s.Allot(t.Context(), event, 4, 2, 5000); err != nil || first != 1000 {
+		t.Errorf("the first index allotted is %d (%v), want 1000", first, err)
+	}
+}
+
 func testLobbyAnew(t *testing.T, open Open) {
 	l := newLine(t, open)
 	ctx := t.Context()
@@ -108,7 +131,7 @@ func testLobbyAnew(t *testing.T, open Open) {
 	if _, err := l.Draw(ctx, l.event, 1, draw.Seed{1}, ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Store.Open(ctx, l.event, 2); err != nil {
+	if _, err := l.Store.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	_, errClose := l.CloseLobby(ctx, l.event, 1)

@@ -29,7 +29,7 @@ func testModel(t *testing.T, open Open) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{store: s, t: t, event: uuid.NewString(), places: map[string]admission.Place{}}
 		m.door = admission.Door{Event: m.event, Epoch: 1}
-		if _, err := s.Open(t.Context(), m.event, 1); err != nil {
+		if _, err := s.Open(t.Context(), admission.Door{Event: m.event, Epoch: 1}, admission.Tail{}); err != nil {
 			rt.Fatal(err)
 		}
 		rt.Repeat(map[string]func(*rapid.T){
@@ -56,7 +56,7 @@ func (m *model) from(rt *rapid.T) admission.Door {
 
 func (m *model) open(rt *rapid.T) {
 	epoch := m.door.Epoch + rapid.SampledFrom([]int64{-1, 0, 0, 0, 0, 0, 0, 1}).Draw(rt, "more")
-	d, err := m.store.Open(m.t.Context(), m.event, epoch)
+	d, err := m.store.Open(m.t.Context(), admission.Door{Event: m.event, Epoch: epoch}, admission.Tail{})
 	if epoch < m.door.Epoch {
 		m.refused(rt, err, admission.ErrEpoch)
 		return

@@ -31,7 +31,7 @@ func testReports(t *testing.T, open Open) {
 	if err != nil || len(got) != 2 || string(got["r1"]) != "new" || len(got["r2"]) != len(large) {
 		t.Errorf("the reports are %.60q (%v), want the last of r1 and r2", got, err)
 	}
-	if _, err := l.Open(ctx, l.event, 2); err != nil {
+	if _, err := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.PutReport(ctx, l.event, "r3", []byte("after the reset")); err != nil {
@@ -74,7 +74,7 @@ func testExport(t *testing.T, open Open) {
 		t.Errorf("each said stop: %v after %d places, want that after 1", err, calls)
 	}
 
-	if _, err := l.Open(ctx, l.event, 2); err != nil {
+	if _, err := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	l.wantExport(t, 2, nil)

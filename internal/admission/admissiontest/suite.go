@@ -46,7 +46,7 @@ type opened struct {
 func newLine(t testing.TB, open Open) opened {
 	t.Helper()
 	l := opened{open(t), uuid.NewString()}
-	if _, err := l.Open(t.Context(), l.event, 1); err != nil {
+	if _, err := l.Open(t.Context(), admission.Door{Event: l.event, Epoch: 1}, admission.Tail{}); err != nil {
 		t.Fatalf("open %s: %v", l.event, err)
 	}
 	return l

@@ -11,16 +11,14 @@ import (
 // Open implements admission.Store. It starts the tail before the door, so that
 // whoever sees a door in an epoch can allot numbers in it. Between the two the
 // old line refuses numbers with ErrEpoch; repeating Open mends it.
-func (s *Store) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
-	tail := tailKey(event)
-	tail["epoch"], tail["tail"] = num(epoch), num(0)
-	for _, it := range []item{tail, doorItem(admission.Door{Event: event, Epoch: epoch})} {
-		refused, err := s.put(ctx, it, `attribute_not_exists(pk) OR epoch < :epoch`, item{":epoch": num(epoch)})
+func (s *Store) Open(ctx context.Context, from admission.Door, end admission.Tail) (admission.Door, error) {
+	for _, it := range []item{tailItem(from, end), doorItem(from)} {
+		refused, err := s.put(ctx, it, `attribute_not_exists(pk) OR epoch < :epoch`, item{":epoch": num(from.Epoch)})
 		if err != nil && !refused {
 			return admission.Door{}, fmt.Errorf("dynamo: open: %w", err)
 		}
 	}
-	return s.doorIn(ctx, event, epoch)
+	return s.doorIn(ctx, from.Event, from.Epoch)
 }
 
 // Allot implements admission.Store.
@@ -116,6 +114,18 @@ func (s *Store) settleLobby(ctx context.Context, event string, epoch int64, set,
 	}
 	_, t, err := toTail(it)
 	return t, err
+}
+
+func tailItem(d admission.Door, t admission.Tail) item {
+	it := tailKey(d.Event)
+	it["epoch"], it["tail"] = num(d.Epoch), num(t.Next)
+	if t.Closed {
+		it["lobby"] = num(t.Lobby)
+	}
+	if t.Drawn {
+		it["seed"], it["beacon"] = bin(t.Seed[:]), text(t.Beacon)
+	}
+	return it
 }
 
 func toTail(it item) (epoch int64, t admission.Tail, err error) {

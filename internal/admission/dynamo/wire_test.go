@@ -20,7 +20,7 @@ import (
 func line(t testing.TB, cfg Config) (*Store, *admissiontest.Wire, admission.Door) {
 	t.Helper()
 	good := open(t, cfg)
-	d, err := good.Open(t.Context(), uuid.NewString(), 1)
+	d, err := good.Open(t.Context(), admission.Door{Event: uuid.NewString(), Epoch: 1}, admission.Tail{})
 	if err != nil {
 		t.Fatal(err)
 	}

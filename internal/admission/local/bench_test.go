@@ -114,7 +114,7 @@ func BenchmarkRefill(b *testing.B) {
 
 func held(b *testing.B, s *Store, credit int64) admission.Door {
 	b.Helper()
-	d, err := s.Open(b.Context(), "e", 1)
+	d, err := s.Open(b.Context(), admission.Door{Event: "e", Epoch: 1}, admission.Tail{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func crowd(ctx context.Context, path, round string) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.Open(ctx, "e", 1)
+	d, err := s.Open(ctx, admission.Door{Event: "e", Epoch: 1}, admission.Tail{})
 	if err != nil {
 		return err
 	}

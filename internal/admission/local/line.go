@@ -36,23 +36,23 @@ func line(tx *bbolt.Tx, event string) (*bbolt.Bucket, error) {
 }
 
 // Open implements admission.Store.
-func (s *Store) Open(ctx context.Context, event string, epoch int64) (admission.Door, error) {
+func (s *Store) Open(ctx context.Context, from admission.Door, end admission.Tail) (admission.Door, error) {
 	return write(ctx, s, s.door, func(c *change) (admission.Door, error) {
-		b, err := c.Bucket(events).CreateBucketIfNotExists([]byte(event))
+		b, err := c.Bucket(events).CreateBucketIfNotExists([]byte(from.Event))
 		if err != nil {
 			return admission.Door{}, err
 		}
 		if b.Get([]byte(doorKey)) == nil {
-			return anew(c, b, event, epoch)
+			return anew(c, b, from, end)
 		}
 		d, err := door(b)
 		switch {
 		case err != nil:
 			return d, err
-		case d.Epoch > epoch:
+		case d.Epoch > from.Epoch:
 			return d, admission.ErrEpoch
-		case d.Epoch < epoch:
-			return anew(c, b, event, epoch)
+		case d.Epoch < from.Epoch:
+			return anew(c, b, from, end)
 		}
 		return d, nil
 	})
@@ -60,20 +60,19 @@ func (s *Store) Open(ctx context.Context, event string, epoch int64) (admission.
 
 // anew starts a line. Places of an older epoch stay where they are: whoever
 // joins again replaces his own, and audits may want the rest.
-func anew(c *change, b *bbolt.Bucket, event string, epoch int64) (admission.Door, error) {
+func anew(c *change, b *bbolt.Bucket, from admission.Door, end admission.Tail) (admission.Door, error) {
 	for _, name := range [][]byte{places, reports} {
 		if _, err := b.CreateBucketIfNotExists(name); err != nil {
 			return admission.Door{}, err
 		}
 	}
-	if err := putTail(c, b, epoch, 0); err != nil {
+	if err := putTail(c, b, from.Epoch, end.Next); err != nil {
 		return admission.Door{}, err
 	}
-	if err := b.Delete([]byte(lobbyKey)); err != nil {
+	if err := putLobby(c, b, end); err != nil {
 		return admission.Door{}, err
 	}
-	d := admission.Door{Event: event, Epoch: epoch}
-	return d, putDoor(c, b, d)
+	return from, putDoor(c, b, from)
 }
 
 // Allot implements admission.Store.
@@ -150,12 +149,19 @@ func (s *Store) settleLobby(ctx context.Context, event string, epoch int64, step
 		if err := step(&t); err != nil || t == before {
 			return t, err
 		}
-		v, err := json.Marshal(drawn{t.Lobby, t.Drawn, t.Seed[:], t.Beacon})
-		if err != nil {
-			return t, err
-		}
-		return t, c.put(b, lobbyKey, v)
+		return t, putLobby(c, b, t)
 	})
+}
+
+func putLobby(c *change, b *bbolt.Bucket, t admission.Tail) error {
+	if !t.Closed {
+		return b.Delete([]byte(lobbyKey))
+	}
+	v, err := json.Marshal(drawn{t.Lobby, t.Drawn, t.Seed[:], t.Beacon})
+	if err != nil {
+		return err
+	}
+	return c.put(b, lobbyKey, v)
 }
 
 // drawn is a closed lobby as it stands in the file.

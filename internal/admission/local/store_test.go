@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 // lineOf opens event e and has n people join, many at once.
 func lineOf(t testing.TB, s *Store, n int) {
 	t.Helper()
-	if _, err := s.Open(t.Context(), "e", 1); err != nil {
+	if _, err := s.Open(t.Context(), admission.Door{Event: "e", Epoch: 1}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}
 	joins(t, t.Context(), s, n)

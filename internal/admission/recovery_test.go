@@ -1,0 +1,162 @@
+package admission_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/draw"
+)
+
+// lose forgets everything, as a table does that somebody deleted.
+func (m *memory) lose() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = map[string]*memoryLine{}
+}
+
+// evening is a sale that loses its line's store midway.
+type evening struct {
+	*world
+	t      *testing.T
+	store  *memory
+	lines  []*admission.Line
+	places []admission.Joined
+
+	mu     sync.Mutex
+	passed map[int64]admission.Pass // by number
+}
+
+func (e *evening) ask(i int, until time.Duration) {
+	l := e.lines[i%len(e.lines)]
+	k := ticket(e.t, l, e.places[i])
+	for end := time.Now().Add(until); time.Now().Before(end); {
+		a, err := l.Pass(e.t.Context(), k)
+		if err == nil && a.View == admission.ViewPassed {
+			e.mu.Lock()
+			if old, there := e.passed[k.Number]; there && old != a.Admitted {
+				e.t.Errorf("place %d has the pass %+v, had %+v", k.Number, a.Admitted, old)
+			}
+			e.passed[k.Number] = a.Admitted
+			e.mu.Unlock()
+			return
+		}
+		if wait(e.t.Context(), max(a.RetryAfter, 100*time.Millisecond)) != nil {
+			return
+		}
+	}
+}
+
+// all has everybody ask for their pass until then.
+func (e *evening) all(until time.Duration) {
+	var group sync.WaitGroup
+	for i := range e.places {
+		group.Go(func() { e.ask(i, until) })
+	}
+	group.Wait()
+}
+
+// After the loss of everything in the line's store, under running replicas or
+// between two runs, everybody has the place and the pass that they had, nobody a
+// second one, and the pace holds over it all.
+func TestLineOutlivesItsStore(t *testing.T) {
+	for name, c := range map[string]struct{ lobby, restart bool }{
+		"running": {}, "between two runs": {restart: true},
+		"a drawn line, running": {lobby: true}, "a drawn line, between two runs": {lobby: true, restart: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 10, 5000)
+				e := &evening{world: w, t: t, store: newMemory(time.Millisecond, 8*time.Millisecond), passed: map[int64]admission.Pass{}}
+				if c.lobby {
+					w.lobbied("")
+				}
+				var stops []func()
+				for range 2 {
+					lines, stop := w.replica(t, e.store)
+					e.lines, stops = append(e.lines, line(t, lines)), append(stops, stop)
+				}
+				if c.lobby {
+					advance(t, 6*time.Second)
+				}
+				const people = 200
+				for i := range people {
+					e.places = append(e.places, join(t, e.lines[i%2], i))
+				}
+				if c.lobby {
+					advance(t, 38*time.Second)
+				}
+				e.all(5 * time.Second)
+				before := len(e.passed)
+				if before < 20 || before > 150 {
+					t.Fatalf("%d of %d were let in before the loss", before, people)
+				}
+
+				if c.restart {
+					for _, stop := range stops {
+						stop()
+					}
+				}
+				e.store.lose()
+				if c.restart {
+					for i := range e.lines {
+						lines, _ := w.replica(t, e.store)
+						e.lines[i] = line(t, lines)
+					}
+				}
+				advance(t, 4*time.Second)
+				late, err := e.lines[0].Join(t.Context(), holder(people), admission.Ticket{})
+				if err != nil || late.Place.Index < people {
+					t.Errorf("who comes after the loss has index %d (%v), want one that nobody had", late.Place.Index, err)
+				}
+				for i := 0; i < people; i += 7 { // some reload their page
+					k := ticket(t, e.lines[0], e.places[i])
+					j, err := e.lines[1].Join(t.Context(), holder(i), k)
+					if err != nil || j.New || j.Place.Index != k.Index || j.Place.Number != k.Number {
+						t.Errorf("who joins again with their ticket has %+v (%v), want number %d", j.Place, err, k.Number)
+					}
+				}
+				if c.lobby {
+					shuffle := draw.New(w.sale.Lobby.Seed.Mix(""), people)
+					if k := ticket(t, e.lines[1], e.places[5]); k.Number != shuffle.Number(5) {
+						t.Errorf("after the loss index 5 has number %d, want %d", k.Number, shuffle.Number(5))
+					}
+				}
+				e.all(time.Minute)
+				if len(e.passed) != people || len(w.takes) != people {
+					t.Errorf("%d of %d were let in, by %d passes", len(e.passed), people, len(w.takes))
+				}
+				t.Logf("%d let in before the loss, %d after it; who came then has index %d", before, len(e.passed)-before, late.Place.Index)
+				w.checkPace(t)
+			})
+		})
+	}
+}
+
+// A line whose checkpoint cannot be written allots what was promised, and then
+// no more: better no place than one that a loss would give twice.
+func TestNobodyStandsBeyondTheCheckpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 5000)
+		store := newMemory(0, time.Millisecond)
+		lines, _ := w.replica(t, store)
+		l := line(t, lines)
+		w.set(func(w *world) { w.ledgerDown = errDown })
+		if _, err := store.Allot(t.Context(), event, 1, 9_990, 1<<40); err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for i := range 30 {
+			if _, err := l.Join(t.Context(), holder(i), admission.Ticket{}); err == nil {
+				got++
+			}
+		}
+		if got < 1 || got > 10 {
+			t.Errorf("%d places without a checkpoint that covers them, want 1 to 10", got)
+		}
+		w.set(func(w *world) { w.ledgerDown = nil })
+		join(t, l, 100)
+	})
+}
