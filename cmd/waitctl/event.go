@@ -88,6 +88,7 @@ func newEvent(f seating.EventFile) inventory.Event {
 		OrderLimit: f.OrderLimit, AccountLimit: f.AccountLimit, PassQuota: f.PassQuota,
 		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
+		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota),
 	}
 	if d := f.Draw; d != nil {
 		e.Draw = &inventory.Draw{LobbyOpensAt: d.LobbyOpensAt, LobbyClosesAt: d.LobbyClosesAt, Beacon: d.Beacon}
@@ -141,6 +142,7 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 		{"pass_life", e.PassLife}, {"call_window", e.CallWindow},
 		{"pay_within", e.PayWithin}, {"pay_extension", e.PayExtension},
 		{"share_prior", orNone(e.SharePrior)}, {"tickets_prior", orNone(e.TicketsPrior)}, {"stock_slack", e.StockSlack},
+		{"max_inside", orNone(e.MaxInside)}, {"payment_quota", orNone(e.PaymentQuota)},
 		{"plan_hash", e.PlanHash}, {"version", e.Version},
 		{"seats", fmt.Sprintf("%d free, %d pending, %d sold, %d held back", n.Free, n.Pending, n.Sold, n.HeldBack)},
 	} {
@@ -162,7 +164,7 @@ func closing(e inventory.Event) string {
 	return e.ClosesAt.Format(time.RFC3339)
 }
 
-func orNone(v *float64) string {
+func orNone[T any](v *T) string {
 	if v == nil {
 		return "not set"
 	}

@@ -13,6 +13,7 @@ type Figures struct {
 	State  SaleState `json:"state"`
 	Reason Reason    `json:"reason,omitempty"`
 	Rate   float64   `json:"rate"` // in force whenever people are let in; 0: none that makes sense
+	By     Limit     `json:"by"`   // what bounds it
 	Wave   int64     `json:"wave"`
 	Opens  int64     `json:"opens"` // Unix ms
 
@@ -21,6 +22,10 @@ type Figures struct {
 	AtDoor     int64 `json:"at_door"` // come, and waiting for a credit
 	Inside     int64 `json:"inside"`  // let in, not claimed, not known to be gone
 	LastMinute int64 `json:"last_minute"`
+	Late       int64 `json:"late,omitempty"` // of those at the door, in the grace lane
+	Room       int64 `json:"room,omitempty"` // people who may still come in by the organiser's cap, if there is one
+
+	Ceiling float64 `json:"ceiling,omitempty"` // people a second that are borne, as measured; 0: what is asked for
 
 	Share   float64 `json:"share"`   // of those let in, who want to buy
 	Tickets float64 `json:"tickets"` // that each of these wants
@@ -45,18 +50,16 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 	share, tickets := r.expects()
 	f := Figures{
 		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
-		Opens:      r.sale.OpensAt.UnixMilli(),
-		Waiting:    max(0, tail-r.called-int64(len(r.front.left))),
-		Coming:     int64(math.Round(r.front.coming(now))),
-		AtDoor:     atDoor,
+		Opens:   r.sale.OpensAt.UnixMilli(),
+		Waiting: max(0, tail-r.called-int64(len(r.front.left))),
+		Coming:  int64(math.Round(r.front.coming(now))),
+		AtDoor:  atDoor, Late: r.late, Room: r.space,
 		Inside:     int64(math.Ceil(r.people)),
 		LastMinute: r.minute.since(r.taken),
 		Share:      short(share), Tickets: short(tickets),
 		Turn: short(r.front.turn), Come: short(r.front.come().Seconds()),
 		Seen: r.before.Seen + r.learnt.seen(), Called: r.front.seen,
-	}
-	if r.sale.paced() {
-		f.Rate = r.sale.Rate
+		Rate: r.rate, By: r.by, Ceiling: short(r.capacity.ceiling),
 	}
 	return f
 }

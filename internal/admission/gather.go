@@ -25,7 +25,7 @@ func (r *releaser) gather(ctx context.Context) {
 	var parts sync.WaitGroup
 	parts.Go(func() { r.passes(ctx) })
 	parts.Go(func() { r.bought(ctx) })
-	parts.Go(func() { r.claimers(ctx) })
+	parts.Go(func() { r.health(ctx) })
 	parts.Wait()
 }
 
@@ -45,6 +45,7 @@ func (r *releaser) passes(ctx context.Context) {
 	for len(r.takes) > 1 && now.Sub(r.takes[1].at) >= overlap {
 		r.takes = r.takes[1:]
 	}
+	r.within(ctx, r.takes[0].taken)
 	r.letIn(list, now)
 	r.tell(func(release *Release) {
 		for _, e := range list {
@@ -93,15 +94,35 @@ func (r *releaser) bought(ctx context.Context) {
 	})
 }
 
-// claimers hears whether anybody takes claims.
-func (r *releaser) claimers(ctx context.Context) {
-	asked := time.Now()
-	age, err := r.line.cfg.Books.Claimers(ctx)
+// health hears what the claimers and the payment provider bear.
+func (r *releaser) health(ctx context.Context) {
+	load, err := r.line.cfg.Books.Load(ctx)
 	if err != nil {
 		r.line.fault("claimers", err)
+	} else {
+		r.tell(func(release *Release) { release.Load(load) })
+	}
+	paying, err := r.line.cfg.Books.Paying(ctx)
+	if err != nil {
+		r.line.fault("payments", err)
 		return
 	}
-	r.tell(func(release *Release) { release.Claimers(asked.Add(-age)) })
+	r.tell(func(release *Release) { release.Paying(paying) })
+}
+
+// within counts who is inside, where the organiser has a cap. Takes after since
+// may not have reached the ledger yet.
+func (r *releaser) within(ctx context.Context, since int64) {
+	door, _ := r.line.door.last()
+	if r.line.Sale().MaxInside == 0 || door.Epoch != r.line.epoch {
+		return
+	}
+	count, err := r.line.cfg.Books.Within(ctx, r.line.event, r.line.epoch, min(since, door.Taken), door.Taken)
+	if err != nil {
+		r.line.fault("within", err)
+		return
+	}
+	r.tell(func(release *Release) { release.Within(count) })
 }
 
 // elsewhere are who stands at the other replicas' doors, as last heard, but for

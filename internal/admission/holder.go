@@ -49,7 +49,8 @@ func (h *holder) recall(ctx context.Context) bool {
 	if stock := h.line.stock.Load(); stock != nil {
 		h.release.Restock(*stock)
 	}
-	h.releaser.claimers(ctx)
+	h.releaser.health(ctx)
+	h.releaser.within(ctx, h.releaser.first())
 	return true
 }
 

@@ -56,6 +56,9 @@ func (r *Release) finish(p *pass, how end, at time.Time) {
 		return
 	}
 	p.end = how
+	if how == gaveBack && r.sale.MaxInside > 0 {
+		r.backs = append(r.backs, back{p, r.now})
+	}
 	if p.early || how == unused || how == bought {
 		return
 	}

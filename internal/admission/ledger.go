@@ -64,7 +64,7 @@ func NewLedger(pool *pgxpool.Pool, metrics *Metrics) *Ledger {
 func (l *Ledger) Books() Books {
 	return Books{
 		LetIn: l.passes.do, Inside: l.inside, After: l.after, PassOf: l.passOf, Keep: l.keep, Recall: l.recall,
-		Bought: l.bought, Claimers: l.claimers, Evidence: l.evidence,
+		Bought: l.bought, Load: l.load, Paying: l.paying, Within: l.within, Evidence: l.evidence,
 	}
 }
 
@@ -241,15 +241,6 @@ func (l *Ledger) bought(ctx context.Context, event string, epoch int64, since ti
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Bought])
 }
 
-// claimers is the age of the youngest report by the database's clock, which
-// also wrote it. Without any it is older than everything.
-func (l *Ledger) claimers(ctx context.Context) (time.Duration, error) {
-	var age float64
-	err := l.pool.QueryRow(ctx, `
-		SELECT coalesce(extract(epoch FROM now() - max(at)), 86400)::float8 FROM claim_reports`).Scan(&age)
-	return max(0, seconds(age)), err
-}
-
 // evidence keeps a row until the next flush.
 func (l *Ledger) evidence(e Evidence) {
 	l.mu.Lock()
@@ -316,6 +307,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		SELECT id, e.epoch, title, venue, control, opens_at, closes_at, coalesce(release_rate, 0),
 			order_limit, pass_quota, extract(epoch FROM pass_life)::float8, extract(epoch FROM call_window)::float8,
 			line_cap, coalesce(share_prior, 0), coalesce(tickets_prior, 0), stock_slack,
+			coalesce(max_inside, 0), coalesce(payment_quota, 0),
 			seed, lobby_opens_at, lobby_closes_at, coalesce(beacon, ''), coalesce(value, '')
 		FROM events e LEFT JOIN draws d ON (d.event_id, d.epoch) = (e.id, e.epoch)
 		ORDER BY opens_at, id`)
@@ -330,6 +322,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		var life, window float64
 		err := row.Scan(&s.Event, &s.Epoch, &s.Title, &s.Venue, &s.Control, &s.OpensAt, &closes, &s.Rate,
 			&s.OrderLimit, &s.PassQuota, &life, &window, &s.LineCap, &s.SharePrior, &s.TicketsPrior, &s.Slack,
+			&s.MaxInside, &s.PaymentQuota,
 			&seed, &lobbyOpens, &lobbyCloses, &lobby.Beacon, &lobby.Value)
 		if closes != nil {
 			s.ClosesAt = *closes

@@ -161,13 +161,22 @@ func TestLedgerReadsTheSales(t *testing.T) {
 func TestLedgerHearsOfClaims(t *testing.T) {
 	l, pool := ledger(t)
 	books := l.Books()
-	if age, err := books.Claimers(t.Context()); err != nil || age < time.Hour {
-		t.Errorf("without any report it is %s old (%v), want very old", age, err)
+	if load, err := books.Load(t.Context()); err != nil || !load.At.IsZero() {
+		t.Errorf("without any report: %+v, %v", load, err)
 	}
-	must(t, pool, `INSERT INTO claim_reports (claimer, at, claims_per_s, p95_ms, queue_age_ms, queued, errors_per_s)
-		VALUES ('a', now() - interval '2 seconds', 0, 0, 0, 0, 0), ('b', now() - interval '1 minute', 0, 0, 0, 0, 0)`)
-	if age, err := books.Claimers(t.Context()); err != nil || age < 2*time.Second || age > 10*time.Second {
-		t.Errorf("the youngest report is %s old (%v), want 2 s", age, err)
+	must(t, pool, `INSERT INTO claim_reports (claimer, at, claims_per_s, p95_ms, queue_age_ms, queued, errors_per_s, answers_per_s)
+		VALUES ('dead', now() - interval '1 minute', 0, 9000, 9000, 0, 9, 9)`)
+	load, err := books.Load(t.Context())
+	if age := time.Since(load.At); err != nil || age < time.Minute || age > time.Hour || load.P95 != 0 || load.Errors != 0 {
+		t.Errorf("what stopped a minute ago is heard of as %+v, %v", load, err)
+	}
+	must(t, pool, `INSERT INTO claim_reports (claimer, at, claims_per_s, p95_ms, queue_age_ms, queued, errors_per_s, answers_per_s)
+		VALUES ('a', now(), 5, 120, 0, 0, 0.5, 10), ('b', now(), 0, 90, 40, 1, 1, 20)`)
+	first := load.Mark
+	load, err = books.Load(t.Context())
+	if age := time.Since(load.At); err != nil || age > 3*time.Second || load.Mark <= first || load.Answers != 30 ||
+		load.Errors != 1.5 || load.P95 != 120*time.Millisecond || load.QueueAge != 40*time.Millisecond {
+		t.Errorf("two claimers are heard of as %+v, %v", load, err)
 	}
 	must(t, pool, `INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ('hall', 'me', 0, 4)`)
 	for take, ago := range map[int]string{1: "1 second", 2: "1 hour"} {

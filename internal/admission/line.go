@@ -45,8 +45,13 @@ type Books struct {
 	// there already. Recall is what was kept, with all passes counted in.
 	Keep   func(ctx context.Context, c Checkpoint) error
 	Recall func(ctx context.Context, event string, epoch int64) (Checkpoint, error)
-	// Claimers is how long ago a claimer last reported that it takes claims.
-	Claimers func(ctx context.Context) (age time.Duration, err error)
+	// Load is what the claimers last reported; without any At is zero.
+	Load func(ctx context.Context) (Load, error)
+	// Paying is what was last reported of the payment provider.
+	Paying func(ctx context.Context) (Paying, error)
+	// Within counts who is inside, of those let in up to the take. Takes after
+	// since of which nothing is known may be on their way, and count.
+	Within func(ctx context.Context, event string, epoch, since, take int64) (Within, error)
 	// Evidence keeps a refill or a take for the release log. It never waits.
 	Evidence func(Evidence)
 }

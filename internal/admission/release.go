@@ -32,18 +32,27 @@ const publishEvery = time.Second
 // Facts come from all replicas: late, out of order, and more than once. Each
 // counts once, under its number or take.
 //
-// Where later rules go: measured capacity lowers the rate in step; the grace
-// lane picks from the Queue whom to let in; a draw only changes the numbers.
+// Whom to let in is not decided here: each replica picks from its door (lanes).
 type Release struct {
 	sale Sale
 	now  time.Time // of the last step
 
 	flow   flow
 	front  front
-	drawn  bool // the lobby was
+	drawn  bool  // the lobby was
+	late   int64 // of those at the doors, who stand in the grace lane
 	learnt learnt
 	stock  stock
 	dry    dry
+
+	capacity capacity
+	paying   Paying
+	rate     float64 // in force whenever people are let in, at the last step
+	by       Limit   // what bounds it
+
+	within *Within
+	backs  []back
+	space  int64 // room by the organiser's cap, at the last step
 
 	passes map[int64]*pass // by take
 	inside []*pass         // those that had not ended at the last step
@@ -87,6 +96,7 @@ func (r *Release) goOn(f Figures, now time.Time) {
 	r.wave = max(1, f.Wave)
 	r.dry.exhausted = f.State == Exhausted
 	r.before = f
+	r.capacity.ceiling, r.capacity.by = f.Ceiling, f.By
 	if r.called > 0 {
 		r.front.goOn(f, now)
 	}
@@ -116,12 +126,18 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	share, tickets := r.guess()
 	r.refresh(now, share)
 	r.people = r.count(now, share)
+	r.rate, r.by = r.pace(share)
 	expected := r.stock.expected()
 	budget := budget(expected, r.people, share, tickets, r.sale.Slack)
+	calls := budget
+	if room, capped := r.room(now, door); capped {
+		r.space, calls = room, r.toCall(budget, room)
+		budget = min(budget, room)
+	}
 
 	r.follow(now, door, expected)
 	if r.calls(now) {
-		r.call(now, tail, atDoor, budget)
+		r.call(now, tail, atDoor-r.late, calls)
 	}
 	refill := Refill{
 		Event: door.Event, Epoch: door.Epoch, Term: door.Term, Beat: door.Beat,
@@ -130,7 +146,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	if refill.Stopped {
 		r.flow.stop() // and what the door holds is emptied: Cap is 0
 	} else {
-		refill.Add, refill.Cap = r.flow.next(now, door, r.sale.Rate)
+		refill.Add, refill.Cap = r.flow.next(now, door, r.rate)
 	}
 	f := r.figures(now, tail, atDoor)
 	refill.Doc = r.publish(now, f)
@@ -143,6 +159,11 @@ func (r *Release) look(now time.Time, door Door) {
 	r.now = now
 	// Nothing is known of the future, or it would never get old.
 	r.stock.At, r.claimers, r.sale.ReadAt = earlier(r.stock.At, now), earlier(r.claimers, now), earlier(r.sale.ReadAt, now)
+	r.paying.At, r.paying.Failed = earlier(r.paying.At, now), earlier(r.paying.Failed, now)
+	r.capacity.notAfter(now)
+	if r.paying.unanswered(now) && r.sale.paced() {
+		r.capacity.lower(rateFloor*r.sale.Rate, ByPayments, time.Time{})
+	}
 	for r.taken < door.Taken {
 		r.taken++
 		r.find(r.taken, now)
@@ -165,13 +186,14 @@ func (r *Release) follow(now time.Time, door Door, expected float64) {
 	}
 }
 
-// call moves the front (R3).
+// call moves the front (R3). Latecomers at the door are not waited for, and
+// not counted on.
 func (r *Release) call(now time.Time, tail, atDoor, budget int64) {
 	if r.stock.Free == 0 && r.stock.Pending == 0 {
 		return // nothing will ever come back
 	}
-	missing := r.front.target(r.sale.Rate, budget) - float64(atDoor) - r.front.coming(now)
-	r.called = r.front.call(now, r.called, tail, missing, r.sale.Rate)
+	missing := r.front.target(r.rate, budget) - float64(atDoor) - r.front.coming(now)
+	r.called = r.front.call(now, r.called, tail, missing, r.rate)
 }
 
 // publish is the document to store with this step, if any.

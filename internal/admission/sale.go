@@ -1,9 +1,6 @@
 package admission
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // Sale is what the organiser set, as far as the line needs it.
 type Sale struct {
@@ -31,6 +28,9 @@ type Sale struct {
 	// standard deviations of what they buy: 0 strict, 1 a quick end.
 	Slack float64
 
+	MaxInside    int64   // people inside at once (see Within); 0: no cap
+	PaymentQuota float64 // payments a second that may be opened; 0: no quota is known
+
 	// ReadAt is when these settings were last known to be in force. Older than
 	// settingsFresh, they are no settings.
 	ReadAt time.Time
@@ -49,8 +49,11 @@ const (
 const fastest = 10_000
 
 // paced says whether the rate lets anybody in. What was never set, or makes no
-// sense (NaN, infinite, negative), is closed and not unlimited (P10).
-func (s Sale) paced() bool { return s.Rate > 0 && s.Rate <= fastest && !math.IsNaN(s.Rate) }
+// sense (NaN, infinite, negative), is closed and not unlimited (P10). The same
+// goes for what bounds it.
+func (s Sale) paced() bool {
+	return s.Rate > 0 && s.Rate <= fastest && s.PaymentQuota >= 0 && s.MaxInside >= 0
+}
 
 // Stock is a recount of the event's seats.
 type Stock struct {

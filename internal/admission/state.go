@@ -22,7 +22,9 @@ const (
 	ByOrganiser  Reason = "organiser" // paused or closed by hand
 	ByTime       Reason = "ended"     // past its closing time
 	NoStock      Reason = "stock"     // no recount for 3 s
-	NoClaimers   Reason = "claimers"  // no healthy claimer reported for 3 s
+	NoClaimers   Reason = "claimers"  // no claimer reported for 3 s
+	NoPayments   Reason = "payments"  // the payment provider has not answered for 10 s, or nobody asks it
+	NoCount      Reason = "inside"    // how many are inside was never counted, and there is a cap
 	NoSettings   Reason = "settings"  // the organiser's settings cannot be read
 	NotDrawn     Reason = "draw"      // the lobby's order cannot be drawn yet
 	NoRate       Reason = "rate"      // never set, or senseless
@@ -60,6 +62,10 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 		return OnDoubt, NoStock
 	case now.Sub(r.claimers) > claimersFresh:
 		return OnDoubt, NoClaimers
+	case r.paying.failing(now):
+		return OnDoubt, NoPayments
+	case s.MaxInside > 0 && r.within == nil:
+		return OnDoubt, NoCount
 	case now.Before(s.OpensAt):
 		return Scheduled, NoReason
 	case !r.ordered():
@@ -82,12 +88,18 @@ func (r *Release) calls(now time.Time) bool {
 // ordered says whether the line's order is settled: nobody is called before.
 func (r *Release) ordered() bool { return r.sale.Lobby == nil || r.drawn }
 
-// dryFor is how long there must be nothing to sell before we say so.
-const dryFor = 5 * time.Second
+// dryFor is how long there must be nothing to sell before we say so; wetFor how
+// long it must be since we last said that there was something again. Seats that
+// come back one by one would else open and exhaust the sale every few seconds.
+const (
+	dryFor = 5 * time.Second
+	wetFor = 10 * time.Second
+)
 
 // dry tells "exhausted" from a moment without free seats.
 type dry struct {
 	since     time.Time
+	reopened  time.Time
 	exhausted bool
 }
 
@@ -96,9 +108,13 @@ type dry struct {
 func (d *dry) watch(now time.Time, free int64, expected float64) bool {
 	if free >= 1 {
 		again := d.exhausted
-		*d = dry{}
+		d.since, d.exhausted = time.Time{}, false
+		if again {
+			d.reopened = now
+		}
 		return again
 	}
+	d.since, d.reopened = earlier(d.since, now), earlier(d.reopened, now)
 	if expected >= empty {
 		d.since = time.Time{} // about to return
 		return false
@@ -106,6 +122,6 @@ func (d *dry) watch(now time.Time, free int64, expected float64) bool {
 	if d.since.IsZero() {
 		d.since = now
 	}
-	d.exhausted = d.exhausted || now.Sub(d.since) >= dryFor
+	d.exhausted = d.exhausted || now.Sub(d.since) >= dryFor && now.Sub(d.reopened) >= wetFor
 	return false
 }

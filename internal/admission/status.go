@@ -120,7 +120,7 @@ func (s Sale) takes(now time.Time) bool {
 // first are the figures of a line that nobody has released yet.
 func first(sale Sale) Figures {
 	share, tickets := sale.expects()
-	f := Figures{State: Scheduled, Wave: 1, Share: share, Tickets: tickets, Turn: 0.5, Opens: sale.OpensAt.UnixMilli()}
+	f := Figures{State: Scheduled, Wave: 1, Share: share, Tickets: tickets, Turn: 0.5, Opens: sale.OpensAt.UnixMilli(), By: ByRate}
 	if sale.paced() {
 		f.Rate = sale.Rate
 	}
@@ -130,6 +130,7 @@ func first(sale Sale) Figures {
 // publish makes the document anew. One call at a time.
 func (l *Line) publish(now time.Time) {
 	s := l.standing(now)
+	l.cfg.Metrics.bounds(l.event, l.Sale(), s.Figures)
 	l.cfg.Metrics.waits.WithLabelValues(l.event, "held").Set(float64(l.turnstile.held()))
 	l.cfg.Metrics.waits.WithLabelValues(l.event, "joins").Set(float64(len(l.entrance.numbers.waiting)))
 	if old := l.doc.Load(); old == nil || old.Standing.State != s.State || old.Standing.Reason != s.Reason {
@@ -163,7 +164,9 @@ type (
 		AtDoor          int64     `json:"at_door"`
 		Inside          int64     `json:"inside"`
 		Taken           int64     `json:"taken"`
+		Coming          int64     `json:"coming"`
 		Rate            float64   `json:"rate"`
+		Capacity        limitsDoc `json:"capacity"`
 		LetInLastMinute int64     `json:"let_in_last_minute"`
 		Seats           seatsDoc  `json:"seats"`
 		Share           float64   `json:"share"`
@@ -171,9 +174,16 @@ type (
 		Turn            float64   `json:"turn"`
 		ETA             *etaDoc   `json:"eta_s_per_100"` // null: nobody can say
 		Poll            pollDoc   `json:"poll"`
+		Standby         *int64    `json:"standby_ahead"` // null: no line would be too long
 		Wave            int64     `json:"wave"`
 		CallWindow      float64   `json:"call_window_s"`
 		Draw            *drawDoc  `json:"draw"` // null: first come, first served
+	}
+	limitsDoc struct {
+		By        Limit   `json:"limited_by"`
+		Organiser float64 `json:"organiser_rate"`
+		MaxInside *int64  `json:"max_inside"` // null: no cap
+		Room      *int64  `json:"room"`       // under it; null: no cap
 	}
 	seatsDoc struct {
 		Free     int64 `json:"free"`
@@ -201,14 +211,30 @@ func (l *Line) told(s Standing) statusDoc {
 		Event: l.event, Title: sale.Title, Epoch: l.epoch, Version: s.Version,
 		AsOf: s.At.UTC().Format(stamp), OpensAt: sale.OpensAt.UTC().Format(stamp),
 		State: s.State, Reason: s.Reason, Front: s.Front, Tail: s.Tail, Taken: s.Taken,
-		Waiting: f.Waiting, AtDoor: f.AtDoor, Inside: f.Inside, Rate: f.Rate, LetInLastMinute: f.LastMinute,
+		Waiting: f.Waiting, AtDoor: f.AtDoor, Coming: f.Coming, Inside: f.Inside, LetInLastMinute: f.LastMinute,
+		Rate: f.Rate, Capacity: limitsOf(sale, f),
 		Seats: seatsDoc{s.Stock.Free, s.Stock.Pending, s.Stock.Sold, s.Stock.HeldBack},
 		Share: f.Share, Tickets: f.Tickets, Turn: f.Turn, Wave: f.Wave,
 		Poll:       pollDoc{PollMin.Seconds(), PollMax.Seconds(), short(PollShare), PollJitter},
 		CallWindow: sale.CallWindow.Seconds(), Draw: l.toldDraw(),
 	}
+	if ahead, some := f.Standby(s.Stock); some {
+		d.Standby = &ahead
+	}
 	if p50, p90, known := f.ETA(100, s.At); known {
 		d.ETA = &etaDoc{short(p50.Seconds()), short(p90.Seconds())}
+	}
+	return d
+}
+
+// limitsOf says what bounds the rate in force, and how many come in at all.
+func limitsOf(sale Sale, f Figures) limitsDoc {
+	d := limitsDoc{By: f.By, Organiser: sale.Rate}
+	if !sale.paced() {
+		d.Organiser = 0 // a figure that is no number has no document
+	}
+	if sale.MaxInside > 0 {
+		d.MaxInside, d.Room = &sale.MaxInside, &f.Room
 	}
 	return d
 }

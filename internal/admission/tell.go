@@ -80,6 +80,32 @@ func (r *Release) Restock(stock Stock) { r.stock.restock(stock) }
 // Claimers: at this time a claimer reported that it can take claims.
 func (r *Release) Claimers(at time.Time) { r.claimers = later(r.claimers, at) }
 
+// Load: what the claimers bear. Told again, it changes nothing.
+func (r *Release) Load(l Load) {
+	if l.At.IsZero() {
+		return
+	}
+	l.At = r.past(l.At)
+	r.Claimers(l.At)
+	if r.sale.paced() {
+		r.capacity.hear(l, r.sale.Rate)
+	}
+}
+
+// Paying: what is known of the payment provider.
+func (r *Release) Paying(p Paying) { r.paying = p }
+
+// Within: how many people are inside, by the organiser's cap. A sale with a cap
+// lets nobody in before this was told once.
+func (r *Release) Within(w Within) {
+	if r.within == nil || w.Take >= r.within.Take {
+		r.within = &w
+	}
+}
+
+// Latecomers: of those who stand at the doors, so many are in the grace lane.
+func (r *Release) Latecomers(n int64) { r.late = n }
+
 // Theta is how far ahead the recount looks for pending orders that may end:
 // about the time from a pass to its claim, so that whoever is let in now finds
 // what comes back (R7).

@@ -3,6 +3,7 @@ package admission
 import (
 	"math"
 	"math/rand/v2"
+	"sort"
 	"time"
 )
 
@@ -110,6 +111,17 @@ func (f Figures) Verdict(ahead int64, s Stock) Verdict {
 func (f Figures) Exceeds(ahead int64, s Stock) bool {
 	return float64(ahead)*f.Tickets > float64(s.Free+s.Pending) ||
 		f.Verdict(ahead, s) == Unlikely
+}
+
+// farthest is longer than any line.
+const farthest = 1 << 40
+
+// Standby is the least number of people ahead of whom Exceeds is true: whoever
+// has as many ahead may stay all the same, on standby, and pages say so. False:
+// there is stock for any line.
+func (f Figures) Standby(s Stock) (ahead int64, some bool) {
+	n := sort.Search(farthest, func(n int) bool { return f.Exceeds(int64(n), s) })
+	return int64(n), n < farthest
 }
 
 // Steady is a verdict as one page shows it: it changes, either way, when two

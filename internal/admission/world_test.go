@@ -32,6 +32,10 @@ type world struct {
 	evidence []admission.Evidence
 	kept     map[int64]admission.Checkpoint // by epoch
 
+	load   admission.Load
+	paying admission.Paying
+	ended  map[int64]time.Time // when a take's order ended; zero: it is pending
+
 	think time.Duration // the mean, from pass to claim
 
 	settingsDown, stockDown, ledgerDown, claimersDown error
@@ -150,11 +154,19 @@ func (w *world) books() admission.Books {
 		},
 		Keep:   w.keep,
 		Recall: w.recall,
-		Claimers: func(context.Context) (time.Duration, error) {
+		Load: func(context.Context) (admission.Load, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return 0, w.claimersDown
+			load := w.load
+			load.At, load.Mark = time.Now(), time.Now().UnixMicro()
+			return load, w.claimersDown
 		},
+		Paying: func(context.Context) (admission.Paying, error) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.paying, nil
+		},
+		Within: w.within,
 		Evidence: func(e admission.Evidence) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -187,6 +199,30 @@ func (w *world) recall(_ context.Context, _ string, epoch int64) (admission.Chec
 		c.Front, c.Taken = max(c.Front, e.Place+1), max(c.Taken, e.Take)
 	}
 	return c, w.ledgerDown
+}
+
+// within counts who is inside as the ledger does.
+func (w *world) within(_ context.Context, _ string, _, since, take int64) (admission.Within, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	count := admission.Within{Take: take, People: take - since}
+	for _, e := range w.takes {
+		if e.Take > take {
+			continue
+		}
+		if e.Take > since {
+			count.People--
+		}
+		if w.isWithin(e) {
+			count.People++
+		}
+	}
+	return count, w.ledgerDown
+}
+
+func (w *world) isWithin(e admission.Entry) bool {
+	ended, ordered := w.ended[e.Take]
+	return ordered && ended.IsZero() || !ordered && time.Now().Before(e.ExpiresAt)
 }
 
 func (w *world) down() error {

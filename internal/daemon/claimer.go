@@ -48,7 +48,7 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	claimer := inventory.NewClaimer(pool, c.sizes(), p.Log, p.Metrics)
-	name := claimerName()
+	name := replicaName("claimer")
 	p.Go("claims", func(context.Context) error { claimer.Run(p.Work()); return nil })
 	p.Every(time.Second, "report", func(ctx context.Context) error { return claimer.Report(ctx, name) })
 	p.OnClose("report", func(ctx context.Context) error { return claimer.Retire(ctx, name) })
@@ -65,11 +65,11 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 	return nil
 }
 
-// claimerName is another for each start: two claimers never write one report.
-func claimerName() string {
+// replicaName is another for each start: two never write one report.
+func replicaName(process string) string {
 	host, err := os.Hostname()
 	if err != nil {
-		host = "claimer"
+		host = process
 	}
 	return host + "/" + uuid.NewString()[:8]
 }

@@ -93,13 +93,16 @@ func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error 
 		return err
 	}
 	m := newPayMetrics(p.Metrics)
-	payments := orders.NewPayments(openings, provider{client, c.Install, c.ReturnURL, p.Log}, providerName, c.CallsInFlight)
+	watched := orders.Watch(provider{client, c.Install, c.ReturnURL, p.Log}, p.Metrics)
+	payments := orders.NewPayments(openings, watched, providerName, c.CallsInFlight)
 	m.inFlight(payments, c.CallsInFlight)
 	inbox := orders.Inbox{Pool: notices, Install: c.Install, Read: readNotice, Seen: m.seen(p.Log)}
 	p.Every(500*time.Millisecond, "waiting notices", func(ctx context.Context) error {
 		_, err := inbox.RetryWaiting(ctx)
 		return err
 	})
+	name := replicaName("paycallback")
+	p.Every(time.Second, "report", func(ctx context.Context) error { return watched.Report(ctx, notices, name) })
 	p.Every(5*time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, notices) })
 	return c.serve(ctx, p, httpapi.Pay{
 		Holder: tokens.Holder, Open: m.opening(p.Log, payments.Open),

@@ -34,7 +34,9 @@ type Event struct {
 	SharePrior   *float64
 	TicketsPrior *float64
 	StockSlack   float64
-	Draw         *Draw `db:"-"` // nil: first come, first served; CreateEvent alone knows it
+	MaxInside    *int64   // people inside at once; nil: no cap
+	PaymentQuota *float64 // payments a second that the provider opens for us; nil: not known
+	Draw         *Draw    `db:"-"` // nil: first come, first served; CreateEvent alone knows it
 
 	// What only the database knows; CreateEvent does not read them.
 	Control  string
@@ -67,12 +69,12 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 		tag, err := tx.Exec(ctx, `
 			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-			  share_prior, tickets_prior, stock_slack)
-			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota)
+			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 			ON CONFLICT (id) DO NOTHING`,
 			e.ID, e.Title, e.Venue, e.Organiser, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
 			e.OrderLimit, e.AccountLimit, e.PassQuota, e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension,
-			e.SharePrior, e.TicketsPrior, e.StockSlack)
+			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota)
 		if err != nil {
 			return err
 		}
@@ -102,7 +104,7 @@ func Events(ctx context.Context, pool *pgxpool.Pool, id string) ([]Event, error)
 	rows, err := pool.Query(ctx, `
 		SELECT id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-		  share_prior, tickets_prior, stock_slack, control, coalesce(plan_hash, ''), version
+		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, control, coalesce(plan_hash, ''), version
 		FROM events WHERE $1 = '' OR id = $1
 		ORDER BY opens_at, id`, id)
 	if err != nil {

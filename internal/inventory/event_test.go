@@ -16,6 +16,8 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 	full := gala("full")
 	closes, rate, share, tickets := full.OpensAt.Add(time.Hour), 0.4, 0.25, 2.5
 	full.ClosesAt, full.Rate, full.SharePrior, full.TicketsPrior = &closes, &rate, &share, &tickets
+	most, quota := int64(500), 2.5
+	full.MaxInside, full.PaymentQuota = &most, &quota
 	full.Venue, full.Organiser, full.PayExtension, full.StockSlack = "Hall 音樂廳", "acme", 0, 0
 	for _, e := range []inventory.Event{gala("least"), full} {
 		if c, err := inventory.CreateEvent(t.Context(), pool, e, nil); err != nil || c != inventory.Changed {

@@ -20,7 +20,8 @@ type meter struct {
 
 	mu       sync.Mutex
 	since    time.Time // when these began to count
-	claimed  int
+	answers  int
+	claimed  int             // of these
 	unserved int             // busy, failed, unknown
 	took     []time.Duration // each other answer
 }
@@ -67,6 +68,7 @@ func (m *meter) answered(o Outcome, took time.Duration) {
 	m.durations.Observe(took.Seconds())
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.answers++
 	switch o {
 	case Busy, Failed, Unknown:
 		m.unserved++
@@ -90,11 +92,12 @@ func (m *meter) report(now time.Time) (r Report) {
 	if seconds := now.Sub(m.since).Seconds(); seconds > 0 {
 		r.ClaimsPerSecond = float64(m.claimed) / seconds
 		r.ErrorsPerSecond = float64(m.unserved) / seconds
+		r.AnswersPerSecond = float64(m.answers) / seconds
 	}
 	if n := len(m.took); n > 0 {
 		slices.Sort(m.took)
 		r.P95 = m.took[(n-1)*95/100]
 	}
-	m.since, m.claimed, m.unserved, m.took = now, 0, 0, m.took[:0]
+	m.since, m.answers, m.claimed, m.unserved, m.took = now, 0, 0, 0, m.took[:0]
 	return r
 }

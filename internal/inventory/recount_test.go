@@ -118,10 +118,10 @@ func TestReports(t *testing.T) {
 	if len(r) != 3 || r[0].Claimer != "done" || r[1].Claimer != "busy" {
 		t.Fatalf("reports %+v", r)
 	}
-	if b := r[1]; b.Queued != 2 || b.QueueAge <= 0 || b.ErrorsPerSecond <= 0 {
+	if b := r[1]; b.Queued != 2 || b.QueueAge <= 0 || b.ErrorsPerSecond <= 0 || b.AnswersPerSecond != b.ErrorsPerSecond {
 		t.Errorf("with a full queue: %+v, want two queued, their age, and one error", b)
 	}
-	if d := r[0]; d.Queued != 0 || d.ClaimsPerSecond <= 0 || d.P95 <= 0 || d.ErrorsPerSecond != 0 {
+	if d := r[0]; d.Queued != 0 || d.ClaimsPerSecond <= 0 || d.P95 <= 0 || d.ErrorsPerSecond != 0 || d.AnswersPerSecond != d.ClaimsPerSecond {
 		t.Errorf("after two claims: %+v", d)
 	}
 	s.exec(`UPDATE claim_reports SET at = at - interval '10 s' WHERE claimer <> 'idle'`)

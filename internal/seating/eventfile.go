@@ -30,6 +30,8 @@ type EventFile struct {
 	SharePrior   float64 // share of those let in who buy; 0: not known
 	TicketsPrior float64 // seats per buyer; 0: not known
 	StockSlack   float64
+	MaxInside    int     // people inside at once; 0: no cap
+	PaymentQuota float64 // payments a second that the provider opens for us; 0: not known
 
 	Draw *DrawFile // nil: first come, first served
 
@@ -84,6 +86,9 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"share_prior":   y.number(&e.SharePrior, upTo(1), "a share, more than 0 and at most 1"),
 		"tickets_prior": y.number(&e.TicketsPrior, func(v float64) bool { return v >= 1 && v <= 100 }, "a number from 1 to 100"),
 		"stock_slack":   y.number(&e.StockSlack, func(v float64) bool { return v >= 0 && v <= 1 }, "a share from 0 to 1"),
+
+		"max_inside":    y.whole(&e.MaxInside, 1, 1_000_000_000),
+		"payment_quota": y.number(&e.PaymentQuota, upTo(10_000), "payments a second, more than 0 and at most 10000"),
 
 		"draw": y.draw(&e.Draw, now),
 

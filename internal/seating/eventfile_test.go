@@ -77,6 +77,8 @@ pay_extension: 0s
 share_prior: 0.25
 tickets_prior: 1.5
 stock_slack: 0
+max_inside: 500
+payment_quota: 2.5
 plan: hall.json
 prices: {"Stalls, front": 89.10, Gods: "12"}
 general_admission: [{section: Floor, category: Gods, count: 7}]
@@ -87,7 +89,7 @@ held_back: [ga-1-7, 12]
 		ClosesAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), Rate: 0.4,
 		LineCap: 1000, OrderLimit: 2, AccountLimit: 6, PassQuota: 3,
 		PassLife: 90 * time.Second, CallWindow: time.Minute, PayWithin: 48 * time.Hour,
-		SharePrior: 0.25, TicketsPrior: 1.5, Plan: "hall.json",
+		SharePrior: 0.25, TicketsPrior: 1.5, MaxInside: 500, PaymentQuota: 2.5, Plan: "hall.json",
 		Offer: Offer{
 			File: "event.yaml", Currency: "EUR",
 			Prices:     []Price{{Category: "Stalls, front", AmountMinor: 8910}, {Category: "Gods", AmountMinor: 1200}},
@@ -133,6 +135,8 @@ func TestFlawsOfEventFilesAreNamed(t *testing.T) {
 		"share":             {smallest + "share_prior: 1.01\n", `event.yaml:5: share_prior: "1.01", want a share`},
 		"tickets":           {smallest + "tickets_prior: 0.9\n", `event.yaml:5: tickets_prior: "0.9"`},
 		"slack":             {smallest + "stock_slack: 2\n", `event.yaml:5: stock_slack: "2", want a share from 0 to 1`},
+		"max inside":        {smallest + "max_inside: 0\n", `event.yaml:5: max_inside: "0", want a whole number from 1`},
+		"payment quota":     {smallest + "payment_quota: 0\n", `event.yaml:5: payment_quota: "0", want payments a second`},
 		"cap":               {smallest + "line_cap: 0\n", `event.yaml:5: line_cap: "0"`},
 		"price":             {smallest + "prices:\n  A: cheap\n", `event.yaml:6: prices.A: "cheap" is not a price`},
 		"decimals":          {smallest + "prices:\n  A: 1.234\n", `event.yaml:6: prices.A: 1.234 has more decimals than EUR has (2)`},

@@ -1,0 +1,90 @@
+package admission_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// What all who open payments know of the provider, together.
+func TestLedgerHearsOfPayments(t *testing.T) {
+	l, pool := ledger(t)
+	ago := func(at time.Time) string {
+		if at.IsZero() {
+			return "never"
+		}
+		return time.Since(at).Round(10 * time.Second).String()
+	}
+	for _, c := range []struct {
+		rows, told, failed, since string
+	}{
+		{"", "never", "never", "never"},
+		{"('a', 0, NULL, NULL, NULL)", "0s", "never", "never"},
+		{"('a', 0, 30, 0, 20)", "0s", "0s", "20s"},
+		{"('a', 0, NULL, 0, 50)", "0s", "0s", "50s"},
+		{"('a', 0, 50, 0, 40), ('b', 0, 0, NULL, NULL)", "0s", "0s", "never"},             // another replica is answered
+		{"('a', 0, 50, 0, 40), ('b', 0, 30, 10, 20)", "0s", "0s", "30s"},                  // nobody since the last answer to any
+		{"('dead', 600, 700, 600, 650), ('b', 0, 0, NULL, NULL)", "0s", "10m0s", "never"}, // long ago
+		{"('dead', 600, 0, NULL, NULL)", "10m0s", "never", "never"},                       // silent
+	} {
+		must(t, pool, `DELETE FROM payment_reports`)
+		if c.rows != "" {
+			must(t, pool, `INSERT INTO payment_reports (replica, at, calls_per_s, failures_per_s, answered_at, failed_at, failing_since)
+				SELECT r, now() - make_interval(secs => a::float8), 1, 1, now() - make_interval(secs => b::float8),
+				now() - make_interval(secs => c::float8), now() - make_interval(secs => d::float8)
+				FROM (VALUES `+c.rows+`) AS w (r, a, b, c, d)`)
+		}
+		p, err := l.Books().Paying(t.Context())
+		if got := []string{ago(p.At), ago(p.Failed), ago(p.Since)}; err != nil || !slices.Equal(got, []string{c.told, c.failed, c.since}) {
+			t.Errorf("%s: told %v ago, %v; want %s, %s, %s", c.rows, got, err, c.told, c.failed, c.since)
+		}
+	}
+}
+
+// Who is inside: live passes, until their order is paid, cancelled or expired;
+// and takes that may be on their way.
+func TestLedgerCountsWhoIsInside(t *testing.T) {
+	l, pool := ledger(t)
+	must(t, pool, `INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ('hall', 'me', 0, 4)`)
+	for take, c := range []struct{ expires, order string }{
+		{"", ""}, // takes begin at 1
+		{"1 hour", ""},
+		{"-1 second", ""},
+		{"1 hour", "pending"},
+		{"-1 second", "pending"}, // pays while the pass is over
+		{"1 hour", "cancelled"},
+		{"1 hour", "expired"},
+		{"1 hour", "expired pending"}, // and claimed again
+	} {
+		if c.expires == "" {
+			continue
+		}
+		must(t, pool, `INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
+			VALUES ('hall', 1, $1, $1, 'h', 4, now() - interval '1 day', now() + $2::interval)`, take, c.expires)
+		for _, status := range strings.Fields(c.order) {
+			account := fmt.Sprint("buyer ", take)
+			must(t, pool, `INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ('hall', $1, 0, 4) ON CONFLICT DO NOTHING`, account)
+			must(t, pool, `INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, status, seat_count,
+					amount_minor, currency, pay_by, ended_at)
+				VALUES ($1::uuid, 'hall', $2, 'h', 1, 1, $3, $1::uuid::text, sha256('x'), $4::text, 3, 100, 'EUR', now(),
+					CASE WHEN $4::text <> 'pending' THEN now() END)`, uuid.New(), account, take, status)
+		}
+	}
+	for _, c := range []struct{ since, take, want int64 }{
+		{7, 7, 4},
+		{0, 7, 4}, // each of these has its pass
+		{7, 9, 6}, // two are on their way
+		{9, 9, 4}, // they never came
+		{2, 3, 2}, // later ones are not counted
+		{0, 0, 0},
+	} {
+		w, err := l.Books().Within(t.Context(), "hall", 1, c.since, c.take)
+		if err != nil || w.People != c.want || w.Take != c.take {
+			t.Errorf("since %d, up to %d: %+v, %v; want %d", c.since, c.take, w, err, c.want)
+		}
+	}
+}
