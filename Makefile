@@ -1,4 +1,5 @@
 # make demo    a whole on-sale on this machine: ARGS="--fans 20000 --rate 50 --exit"
+# make build   every program, into bin/
 # make test    everything, on real servers; installs what is missing
 # make bench   every package's benchmarks, one package at a time
 # make check   format, vet, staticcheck, and the import plan
@@ -8,13 +9,18 @@ export PATH := $(PATH):/usr/local/go/bin
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
-GO_SOURCES  := $(wildcard bench cmd internal sql web/*.go *.go)
+GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo test bench check fmt
+.PHONY: demo build test bench check fmt
 
 demo:
 	@scripts/need.sh go postgres
-	go run ./cmd/waitctl demo $(ARGS)
+	go build -o bin/ ./cmd/waitctl
+	@exec bin/waitctl demo $(ARGS)
+
+build:
+	@scripts/need.sh go
+	go build -o bin/ ./cmd/...
 
 # Two packages at a time: each may run a Postgres of its own, and the figures
 # that tests print are from a machine that is not overrun.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,9 +98,13 @@ func (c *auditCmd) open(ctx context.Context, from string) (io.ReadCloser, error)
 	if err != nil {
 		return nil, err
 	}
-	if res.StatusCode != http.StatusOK {
-		res.Body.Close() //nolint:errcheck // nothing is read
-		return nil, fmt.Errorf("line export: %s", res.Status)
+	switch res.StatusCode {
+	case http.StatusOK:
+		return res.Body, nil
+	case http.StatusUnauthorized:
+		err = errors.New("line export: it asks for the waiting room's own token: --admin-token / ADMIN_TOKEN")
+	default:
+		err = fmt.Errorf("line export: %s", res.Status)
 	}
-	return res.Body, nil
+	return nil, errors.Join(err, res.Body.Close())
 }

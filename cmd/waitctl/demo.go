@@ -2,10 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sys/unix"
 
 	"waitroom/examples"
 	"waitroom/internal/audience"
@@ -14,6 +19,7 @@ import (
 	"waitroom/internal/demo"
 	"waitroom/internal/inventory"
 	"waitroom/internal/payprov"
+	"waitroom/internal/process"
 	"waitroom/internal/seating"
 )
 
@@ -26,9 +32,9 @@ type demoCmd struct {
 	Seed      uint64        `default:"1" help:"The same seed, the same people."`
 	Line      string        `default:"local" enum:"local,dynamodb" help:"Where the line is kept: local (a file), or dynamodb (a stand-in, unless DYNAMODB_ENDPOINT names another)."`
 	Addr      string        `default:"127.0.0.1:8080" help:"Where the browser can look on."`
-	Limit     time.Duration `default:"4m" help:"The sale ends then at the latest."`
+	Limit     time.Duration `default:"4m" help:"The fans are sent home then; the sale ends once what they hold is paid or has come back."`
 	Exit      bool          `help:"End when the sale has ended, instead of staying open to look at."`
-	JSON      string        `default:"demo-report/report.json" help:"Where the report goes; a page with plots lies beside it." placeholder:"FILE"`
+	JSON      string        `default:"demo-report/report.json" help:"Where the report goes, by default ${default}; a page with plots lies beside it." placeholder:"FILE"`
 
 	Conns    int           `default:"2000" help:"Connections that all fans share at most."`
 	Arrive   time.Duration `default:"20s" help:"The crowd comes within it, most in its first fifth."`
@@ -39,16 +45,44 @@ type demoCmd struct {
 	NeverPay float64       `default:"0.1" help:"Of the buyers, who never pay."`
 	Absent   float64       `default:"0.3" help:"Of all, who do not come when they are called."`
 
-	DatabaseURL string `env:"DATABASE_URL" secret:"" help:"A migrated or empty Postgres instead of one of our own."`
+	DatabaseURL string `env:"DATABASE_URL" secret:"" help:"A migrated or empty Postgres instead of one of our own. The event demo stays in it."`
 	NATSURL     string `env:"NATS_URL" help:"A NATS server instead of one of our own."`
 	DynamoDB    string `env:"DYNAMODB_ENDPOINT" help:"A DynamoDB stand-in instead of one of our own."`
 }
+
+// Validate refuses what could be no sale.
+func (c *demoCmd) Validate() error {
+	share := func(v float64) bool { return v >= 0 && v <= 1 }
+	return errors.Join(
+		process.Want(c.Fans >= 1, "--fans %d: want somebody to come", c.Fans),
+		process.Want(c.Lobby >= 0 && c.Lobby <= max(c.Fans, 0), "--lobby %d: want 0 to as many as come", c.Lobby),
+		process.Want(c.Rate > 0 && c.Rate <= inventory.FastestRate, "--rate %g: %s", c.Rate, rateBounds()),
+		process.Want(c.PayWithin >= time.Second && c.PayWithin <= 48*time.Hour, "--pay-within %s: want 1s to 48h", c.PayWithin),
+		process.Want(c.Limit > 0 && c.Arrive > 0, "--limit %s, --arrive %s: want more than 0", c.Limit, c.Arrive),
+		process.Want(c.Conns >= 1, "--conns %d: want at least 1", c.Conns),
+		process.Want(c.Seats >= 1 && c.Seats <= 100, "--seats %g: want 1 to 100", c.Seats),
+		process.Want(c.Think > 0 && c.Pay > 0, "--think %s, --pay %s: want more than 0", c.Think, c.Pay),
+		process.Want(share(c.Share) && share(c.NeverPay) && share(c.Absent), "--share %g, --never-pay %g, --absent %g: want 0 to 1", c.Share, c.NeverPay, c.Absent),
+	)
+}
+
+// interrupted is a demo that was ended by a signal, as a shell tells it.
+type interrupted struct{ error }
+
+func (interrupted) ExitCode() int { return 130 }
 
 // Run is a whole sale. It exits as its audit does.
 func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 	event, hall, err := c.event()
 	if err != nil {
 		return err
+	}
+	if c.DatabaseURL != "" {
+		at, err := pgx.ParseConfig(c.DatabaseURL)
+		if err != nil {
+			return refuse("%v", err)
+		}
+		fmt.Fprintf(out, "database: %s at %s, as DATABASE_URL says; the event demo stays in it\n", at.Database, at.Host)
 	}
 	report, err := demo.Run(ctx, demo.Config{
 		Build: demo.Build{
@@ -64,13 +98,18 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 				Leave: 0.03, Reload: 0.05, DoubleClick: 0.05, Seed: c.Seed,
 			},
 		},
-		Limit: c.Limit, File: c.JSON, Out: out, Live: terminal(out), Stay: !c.Exit,
+		Limit: c.Limit, File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, demo.ErrEnded):
+		return interrupted{err}
+	case errors.Is(err, demo.ErrEventExists):
+		return refuse("the database has an event demo already; name another, or unset DATABASE_URL and the demo starts one of its own")
+	case errors.Is(err, syscall.EADDRINUSE):
+		return refuse("%v; choose another address with --addr", err)
+	case err != nil:
 		return err
 	}
-	fmt.Fprintf(out, "%d of %d seats sold in %.0f s, %d oversold; %d waves; at most %d let in in any second at %g/s; audit %d\n",
-		report.Sold, report.Seats, report.Seconds, report.Oversold, report.Waves, report.LetInMax1s, report.Rate, report.Audit.Exit)
 	if report.Audit.Exit != audit.Clean {
 		return audited(report.Audit.Exit)
 	}
@@ -112,7 +151,7 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 	name, data := "concert-hall.json", examples.ConcertHall
 	if c.Plan != "" {
 		var err error
-		if data, err = os.ReadFile(c.Plan); err != nil {
+		if data, err = readFile(c.Plan); err != nil {
 			return inventory.Event{}, inventory.Hall{}, err
 		}
 		name = c.Plan
@@ -140,12 +179,22 @@ func prices(p seating.Plan) (out []seating.Price) {
 	return out
 }
 
-// terminal says whether out is one, so that the view can stay in its place.
-func terminal(out io.Writer) bool {
+// columns tells how wide out is, so that the view can stay in its place; nil if
+// out is no terminal.
+func columns(out io.Writer) func() int {
 	f, ok := out.(*os.File)
 	if !ok {
-		return false
+		return nil
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	width := func() int {
+		size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+		if err != nil {
+			return 0
+		}
+		return int(size.Col)
+	}
+	if _, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ); err != nil {
+		return nil
+	}
+	return width
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
@@ -42,7 +41,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		return refuse("event %s exists already; nothing was changed", file.ID)
 	}
 	fmt.Fprintf(out, "event %s created\n", file.ID)
-	hall.describe(out)
+	hall.describe(out, hall.heldBack())
 	describeDraw(out, file)
 	if file.Rate == 0 {
 		fmt.Fprintf(out, "no rate is set, so nobody is let in: waitctl rate set %s N\n", file.ID)
@@ -53,7 +52,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 // readEvent reads an event file and, if it has anything to sell, its hall. The
 // plan's path is relative to the event file.
 func readEvent(path string, now time.Time) (seating.EventFile, *hall, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return seating.EventFile{}, nil, err
 	}

@@ -30,17 +30,26 @@ func (h *hall) kept() *inventory.Hall {
 	return &kept
 }
 
-// describe tells what was imported.
-func (h *hall) describe(out io.Writer) {
+func (h *hall) heldBack() (n int) {
+	if h == nil {
+		return 0
+	}
+	for _, held := range h.HeldBack {
+		if held {
+			n++
+		}
+	}
+	return n
+}
+
+// describe tells what was imported, and how many seats are held back.
+func (h *hall) describe(out io.Writer, held int) {
 	if h == nil {
 		return
 	}
-	seats, held := make([]int, len(h.Tiers)), 0
+	seats := make([]int, len(h.Tiers))
 	for pos := range h.Plan.Seats {
 		seats[h.TierOf[pos]]++
-		if h.HeldBack[pos] {
-			held++
-		}
 	}
 	fmt.Fprintf(out, "%d seats, %d of them held back\n", len(h.Plan.Seats), held)
 	for i, t := range h.Tiers {

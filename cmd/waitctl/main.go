@@ -12,6 +12,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -21,6 +23,8 @@ import (
 
 // cli is every command; each has its struct and its Run in a file of its own.
 type cli struct {
+	Version kong.VersionFlag `help:"Say which build this is."`
+
 	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to this program's."`
 	Event   eventCmd   `cmd:"" help:"Create and look at events."`
 	Plan    planCmd    `cmd:"" help:"Check and import seating plans."`
@@ -56,7 +60,7 @@ func run(ctx context.Context, args []string, out, complaints io.Writer) (code in
 }
 
 func command(ctx context.Context, args []string, out, complaints io.Writer) error {
-	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."),
+	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."), kong.Vars{"version": build()},
 		kong.Writers(out, complaints), kong.Exit(func(code int) { panic(exit(code)) }),
 		process.Settings(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
 	if err != nil {
@@ -67,6 +71,21 @@ func command(ctx context.Context, args []string, out, complaints io.Writer) erro
 		return err
 	}
 	return parsed.Run()
+}
+
+// build names the program: its module's version, and the commit.
+func build() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "waitctl, of an unknown build"
+	}
+	said := "waitctl " + info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" && s.Value == "true" {
+			said += " " + strings.Replace(s.Value, "true", "(with changes)", 1)
+		}
+	}
+	return said + " " + info.GoVersion
 }
 
 // refusal is an answer of no: nothing was changed, and this is why.

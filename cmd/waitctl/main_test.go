@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +83,89 @@ func TestTheExampleIsCreatedWhole(t *testing.T) {
 	w.want(0, "spring-gala", "event", "list")
 }
 
+// A new plan takes the place of all that was sold, and nothing of that goes
+// unsaid: what stays held back, how many seats there were, what is gone.
+func TestReplacingAPlanSaysWhatItTakes(t *testing.T) {
+	w := newWaitctl(t)
+	w.want(0, "1800 seats, 2 of them held back", "event", "create", "-f", "../../examples/event.yaml")
+	replace := []string{"plan", "import", "--event", "spring-gala", "--file", "../../examples/plans/concert-hall.json", "--replace"}
+	w.want(0, "1756 seats, 2 of them held back", replace...)
+	w.want(0, "before there were 1756 seats", replace...)
+	if n := w.count(`SELECT count(*) FROM seats WHERE held_back`); n != 2 {
+		t.Errorf("%d seats are held back, want the 2 that were", n)
+	}
+	w.want(0, "created", "event", "create", "-f", w.file("again.yaml", "id: again\ntitle: A\ncurrency: EUR\nopens_at: now\ngeneral_admission: [{section: F, category: Standing, count: 5}]\nprices: {Standing: 19}\n"))
+	w.want(0, "Standing: not sold any more", "plan", "import", "--event", "again", "--file", w.file("h.csv", "guid,section,x,y,category\ng1,S,0,0,A\n"), "--prices", "A=1", "--replace")
+}
+
+// A plan that never ends is not read, wherever it is named.
+func TestOnlyFilesAreRead(t *testing.T) {
+	w := newWaitctl(t)
+	w.want(2, "/dev/zero is not a regular file", "plan", "check", "/dev/zero")
+	w.want(2, "/dev/zero is not a regular file", "event", "create", "-f", w.file("e.yaml", "id: gala\ntitle: G\ncurrency: EUR\nopens_at: now\nplan: /dev/zero\nprices: {A: 1}\n"))
+	w.want(2, "is not a regular file", "event", "create", "-f", t.TempDir())
+	w.want(2, "is not a regular file", "demo", "--plan", "/dev/zero")
+}
+
+// The demo says what is wrong before it starts anything, and never takes another
+// demo's event for its own.
+func TestTheDemoRefusesWhatCouldBeNoSale(t *testing.T) {
+	w := newWaitctl(t)
+	for flag, says := range map[string]string{
+		"--fans=0": "--fans 0: want somebody to come", "--fans=-5": "--fans -5", "--rate=-1": "a rate is more than 0 and at most 10000",
+		"--rate=0": "a rate is more than 0", "--rate=NaN": "a rate is more than 0", "--rate=100000": "a rate is more than 0",
+		"--limit=0s": "--limit 0s", "--share=2": "--share 2", "--conns=0": "--conns 0", "--pay-within=0s": "--pay-within 0s",
+	} {
+		w.want(2, says, "demo", flag)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close() //nolint:errcheck // a test's own
+	var out, complaints strings.Builder
+	if code := run(w.Context(), []string{"demo", "--addr", taken.Addr().String()}, &out, &complaints); code != 2 ||
+		strings.Count(complaints.String(), "address already in use") != 1 || !strings.Contains(complaints.String(), "--addr") {
+		t.Errorf("exit %d with %q, want 2, what is in use once, and --addr", code, complaints.String())
+	}
+	w.want(0, "created", "event", "create", "-f", w.file("e.yaml", "id: demo\ntitle: G\ncurrency: EUR\nopens_at: now\n"))
+	out.Reset()
+	complaints.Reset()
+	if code := run(w.Context(), []string{"demo", "--addr", "127.0.0.1:0"}, &out, &complaints); code != 2 ||
+		strings.Count(complaints.String(), "event demo already") != 1 || !strings.Contains(out.String(), "as DATABASE_URL says") {
+		t.Errorf("exit %d with %q and %q, want 2, the refusal once, and the database named", code, out.String(), complaints.String())
+	}
+}
+
+// Told to end, the demo says so and nothing of what broke by it.
+func TestADemoThatIsEndedSaysSo(t *testing.T) {
+	newWaitctl(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, complaints strings.Builder
+	if code := run(ctx, []string{"demo", "--addr", "127.0.0.1:0"}, &out, &complaints); code != 130 || complaints.String() != "waitctl: ended before the sale was over\n" {
+		t.Errorf("exit %d with %q, want 130 and that it was ended", code, complaints.String())
+	}
+}
+
+// A sale that nobody came to cannot be judged, and an export is not given to who
+// does not name the token.
+func TestAnAuditThatCannotTellExitsWithThree(t *testing.T) {
+	w := newWaitctl(t)
+	w.want(0, "created", "event", "create", "-f", w.file("e.yaml", "id: gala\ntitle: G\ncurrency: EUR\nopens_at: now\n"))
+	room := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusUnauthorized) }))
+	defer room.Close()
+	for says, args := range map[string][]string{
+		"never oversold: there is nothing to judge it by yet": {"audit", "gala"},
+		"--admin-token / ADMIN_TOKEN":                         {"audit", "gala", "--line", room.URL},
+	} {
+		var out, complaints strings.Builder
+		if code := run(w.Context(), args, &out, &complaints); code != 3 || !strings.Contains(out.String(), says) {
+			t.Errorf("exit %d with %q, want 3 saying %q", code, out.String(), says)
+		}
+	}
+}
+
 // A flaw anywhere, in the event's file or in its plan's, and there is neither
 // an event nor a seat.
 func TestAFlawCreatesNothing(t *testing.T) {
@@ -143,5 +230,6 @@ func TestExitCodesTellRefusalFromFault(t *testing.T) {
 	t.Setenv("DATABASE_URL", "postgres://127.0.0.1:1/none")
 	w.want(1, "connection refused", "event", "list")
 	t.Setenv("DATABASE_URL", "")
-	w.want(2, "DATABASE_URL is empty", "event", "list")
+	w.want(2, "missing: --database-url / DATABASE_URL", "event", "list")
+	w.want(2, "missing: --event, --file", "plan", "import", "--database-url", "postgres://x")
 }

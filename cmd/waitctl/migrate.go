@@ -17,9 +17,6 @@ type database struct {
 
 // open connects, and refuses a database that could not keep our promises.
 func (d database) open(ctx context.Context) (*pgxpool.Pool, error) {
-	if d.DatabaseURL == "" {
-		return nil, refuse("DATABASE_URL is empty")
-	}
 	pool, err := pg.Open(ctx, d.DatabaseURL, "waitctl", pg.Limits{Conns: 2})
 	if err != nil {
 		return nil, err
@@ -34,9 +31,6 @@ func (d database) open(ctx context.Context) (*pgxpool.Pool, error) {
 type migrateCmd struct{ database }
 
 func (c *migrateCmd) Run(ctx context.Context, out io.Writer) error {
-	if c.DatabaseURL == "" {
-		return refuse("DATABASE_URL is empty")
-	}
 	if err := pg.Migrate(ctx, c.DatabaseURL); err != nil {
 		return err
 	}

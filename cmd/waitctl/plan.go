@@ -20,11 +20,29 @@ type planCmd struct {
 }
 
 func readPlan(path string) (seating.Plan, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return seating.Plan{}, err
 	}
 	return seating.Parse(path, data)
+}
+
+// readFile reads what an organiser wrote: a file, not a device that never ends,
+// and no more than a byte beyond what is read as a plan.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, refuse("%s is not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return io.ReadAll(io.LimitReader(f, seating.MaxBytes+1))
 }
 
 type planCheckCmd struct {
@@ -64,7 +82,7 @@ type planImportCmd struct {
 	Event   string   `required:"" help:"The event's id."`
 	File    string   `required:"" help:"A seating plan, JSON or CSV."`
 	Prices  []string `sep:"none" placeholder:"CATEGORY=49.00" help:"A category's price in the event's currency; once for each. Categories that the event sells already keep their price without."`
-	Replace bool     `help:"Take the place of a plan that the event has. Seats held back stay so."`
+	Replace bool     `help:"Take the place of all that the event sells, general admission too; what is not sold any more is told. Seats held back stay so."`
 }
 
 func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
@@ -77,7 +95,15 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	offer, err := c.offer(ctx, pool, plan)
+	before, err := inventory.Tiers(ctx, pool, c.Event)
+	if err != nil {
+		return err
+	}
+	had, err := inventory.Recount(ctx, pool, c.Event, 0)
+	if err != nil {
+		return err
+	}
+	offer, err := c.offer(ctx, pool, plan, before)
 	if err != nil {
 		return err
 	}
@@ -93,14 +119,26 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 	if outcome != inventory.Imported {
 		return c.refusal(outcome, detail)
 	}
+	now, err := inventory.Recount(ctx, pool, c.Event, 0)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "plan imported for event %s\n", c.Event)
-	h.describe(out)
+	h.describe(out, int(now.HeldBack))
+	if len(before) > 0 {
+		fmt.Fprintf(out, "before there were %d seats\n", had.Free+had.HeldBack)
+	}
+	for _, t := range before {
+		if !slices.ContainsFunc(sold.Tiers, func(s seating.Tier) bool { return s.ID == t.ID }) {
+			fmt.Fprintf(out, "  %s: not sold any more\n", t.ID)
+		}
+	}
 	return nil
 }
 
 // offer is the prices given and, for the plan's other categories, those that
 // the event has already.
-func (c *planImportCmd) offer(ctx context.Context, pool *pgxpool.Pool, plan seating.Plan) (seating.Offer, error) {
+func (c *planImportCmd) offer(ctx context.Context, pool *pgxpool.Pool, plan seating.Plan, tiers []inventory.Tier) (seating.Offer, error) {
 	events, err := inventory.Events(ctx, pool, c.Event)
 	if err != nil {
 		return seating.Offer{}, err
@@ -109,10 +147,6 @@ func (c *planImportCmd) offer(ctx context.Context, pool *pgxpool.Pool, plan seat
 		return seating.Offer{}, refuse("there is no event %s", c.Event)
 	}
 	prices, err := readPrices(events[0].Currency, c.Prices)
-	if err != nil {
-		return seating.Offer{}, err
-	}
-	tiers, err := inventory.Tiers(ctx, pool, c.Event)
 	if err != nil {
 		return seating.Offer{}, err
 	}

@@ -25,6 +25,10 @@ func (c *rateSetCmd) Run(ctx context.Context, out io.Writer) error {
 	})
 }
 
+func rateBounds() string {
+	return fmt.Sprintf("a rate is more than 0 and at most %d people a second", inventory.FastestRate)
+}
+
 type pauseCmd struct{ control }
 
 func (c *pauseCmd) Run(ctx context.Context, out io.Writer) error {
@@ -75,7 +79,7 @@ func (c control) change(ctx context.Context, out io.Writer, wish string, make fu
 	case inventory.EventClosed:
 		return refuse("the sale of event %s is closed for good", c.Event)
 	case inventory.Senseless:
-		return refuse("a rate is more than 0 and at most %d people a second", inventory.FastestRate)
+		return refuse("%s", rateBounds())
 	default:
 		return refuse("there is no event %s", c.Event)
 	}

@@ -2,7 +2,8 @@
 // line and from what witnesses were told. It imports nothing of the house, so
 // that it cannot share a mistake with what it checks.
 //
-// A check that counted nothing proved nothing: it fails like a broken promise.
+// A promise for which nothing was counted is not proved: the audit then says that
+// it cannot tell, as when it could not be done.
 package audit
 
 import (
@@ -20,8 +21,8 @@ import (
 // Exit codes of an audit.
 const (
 	Clean    = 0
-	Broken   = 2 // a promise is broken, or a check counted nothing
-	Unusable = 3 // the audit itself could not be done
+	Broken   = 2 // a promise is broken
+	Unusable = 3 // it cannot be told: the audit could not be done, or there was nothing to judge
 )
 
 // Sources are what an audit reads. Line and Witness may be nil: the checks that
@@ -49,6 +50,7 @@ type Report struct {
 	Exit    int              `json:"exit"`
 	Checked map[string]int64 `json:"checked"` // facts judged, by promise
 	Missing []string         `json:"missing"` // sources that were not given
+	Untold  []string         `json:"untold"`  // promises for which nothing was counted
 	Checks  []Check          `json:"checks"`
 	Order   Order            `json:"order"`
 	Fault   string           `json:"fault,omitempty"`
@@ -59,7 +61,7 @@ var required = [...]string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"
 
 // Run audits one event in one snapshot of the database.
 func Run(ctx context.Context, s Sources) Report {
-	r := Report{Event: s.Event, Checked: map[string]int64{}, Missing: []string{}}
+	r := Report{Event: s.Event, Checked: map[string]int64{}, Missing: []string{}, Untold: []string{}}
 	if err := r.run(ctx, s); err != nil {
 		r.Exit, r.Fault = Unusable, err.Error()
 		return r
@@ -147,8 +149,11 @@ func (r *Report) judge() {
 			continue // its source was not given, which Missing says
 		}
 		if r.Checked[p] == 0 {
-			r.add(Check{Promise: p, Name: "anything to judge", Violations: 1, Examples: []string{"counted nothing"}})
+			r.Untold = append(r.Untold, p)
 		}
+	}
+	if len(r.Untold) > 0 {
+		r.Exit = Unusable
 	}
 	for _, c := range r.Checks {
 		if c.Violations > 0 {
@@ -157,10 +162,10 @@ func (r *Report) judge() {
 	}
 }
 
-// Fprint writes the report for people, a line a check.
+// Fprint writes the report for people, a line a check, by promise.
 func (r Report) Fprint(w io.Writer) {
-	fmt.Fprintf(w, "audit of %s\n", r.Event)
-	for _, c := range r.Checks {
+	fmt.Fprintf(w, "audit of %s: promise, what was checked, how many facts\n", r.Event)
+	for _, c := range slices.SortedStableFunc(slices.Values(r.Checks), func(a, b Check) int { return byNumber(a.Promise, b.Promise) }) {
 		verdict := "ok"
 		if c.Violations > 0 {
 			verdict = fmt.Sprintf("BROKEN %d", c.Violations)
@@ -174,11 +179,25 @@ func (r Report) Fprint(w io.Writer) {
 		fmt.Fprintf(w, "  the line's order: %d people, %d pairs inverted (Kendall distance %.4f), nobody behind more than %d of higher numbers\n",
 			o.People, o.Inverted, o.Kendall, o.Greatest)
 	}
+	for _, p := range r.Untold {
+		fmt.Fprintf(w, "  %-4s %s: there is nothing to judge it by yet\n", p, Says(p))
+	}
 	for _, m := range r.Missing {
 		fmt.Fprintf(w, "  not judged: %s\n", m)
 	}
 	if r.Fault != "" {
 		fmt.Fprintf(w, "  fault: %s\n", r.Fault)
 	}
-	fmt.Fprintf(w, "exit %d\n", r.Exit)
+	fmt.Fprintf(w, "audit: %s\n", Verdict(r.Exit))
+}
+
+// Verdict is an exit code in words.
+func Verdict(exit int) string {
+	switch exit {
+	case Clean:
+		return "clean"
+	case Broken:
+		return "a promise is BROKEN (exit 2)"
+	}
+	return "it cannot be told whether the promises are kept (exit 3)"
 }

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -88,7 +89,7 @@ DROP TRIGGER append_only ON passes; DROP TRIGGER append_only ON seat_returns; DR
 `
 
 // fixed is done with the database's guards in place, before sql.
-type facts struct{ fixed, sql, line, told string }
+type facts struct{ fixed, sql, line, told, event string }
 
 func run(t *testing.T, f facts) audit.Report {
 	t.Helper()
@@ -126,7 +127,7 @@ func run(t *testing.T, f facts) audit.Report {
 		}
 		return strings.NewReader(s)
 	}
-	return audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e", Line: read(f.line), Witness: read(f.told)})
+	return audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: cmp.Or(f.event, "e"), Line: read(f.line), Witness: read(f.told)})
 }
 
 func TestARightSaleIsClean(t *testing.T) {
@@ -140,6 +141,26 @@ func TestARightSaleIsClean(t *testing.T) {
 		if r.Checked[p] == 0 {
 			t.Errorf("%s counted nothing", p)
 		}
+	}
+}
+
+// Before anybody came there is nothing to judge, which is no proof and no breach:
+// it cannot be told. Promises come by their numbers, with their words.
+func TestNothingToJudgeCannotBeTold(t *testing.T) {
+	r := run(t, facts{sql: `INSERT INTO events (id, title, currency, opens_at) VALUES ('before', 'B', 'EUR', '2030-01-01')`, event: "before"})
+	var b strings.Builder
+	r.Fprint(&b)
+	if r.Exit != audit.Unusable || !slices.Contains(r.Untold, "P1") {
+		t.Errorf("exit %d, untold %v; want %d, and P1 among what cannot be told\n%s", r.Exit, r.Untold, audit.Unusable, b.String())
+	}
+	if !strings.Contains(b.String(), "P1   never oversold: there is nothing to judge it by yet") {
+		t.Errorf("it does not say so:\n%s", b.String())
+	}
+	r = run(t, facts{line: line, told: told})
+	b.Reset()
+	r.Fprint(&b)
+	if p2, p13 := strings.Index(b.String(), "  P2 "), strings.Index(b.String(), "  P13 "); p2 > p13 || !strings.HasSuffix(b.String(), "audit: clean\n") {
+		t.Errorf("P2 at %d, P13 at %d, want them by number, and the verdict in words:\n%s", p2, p13, b.String())
 	}
 }
 
@@ -290,8 +311,8 @@ func TestAnAuditThatCountsNothingFails(t *testing.T) {
 	if _, err := db.Exec(ctx, `INSERT INTO events (id, title, currency, opens_at, release_rate) VALUES ('e', 'E', 'EUR', $1, 10)`, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e"}); r.Exit != audit.Broken {
-		t.Errorf("nothing sold: exit %d, want %d", r.Exit, audit.Broken)
+	if r := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: "e"}); r.Exit != audit.Unusable || r.Fault != "" {
+		t.Errorf("nothing sold: exit %d (%s), want %d and no fault", r.Exit, r.Fault, audit.Unusable)
 	}
 	for what, s := range map[string]audit.Sources{
 		"an export that cannot be read":    {Line: strings.NewReader("{")},
@@ -302,8 +323,8 @@ func TestAnAuditThatCountsNothingFails(t *testing.T) {
 		"another event's witness log":      {Witness: strings.NewReader(strings.ReplaceAll(told, `"event":"e"`, `"event":"f"`))},
 	} {
 		s.DB, s.Queries, s.Event = db, queries, "e"
-		if r := audit.Run(ctx, s); r.Exit != audit.Unusable {
-			t.Errorf("%s: exit %d, want %d", what, r.Exit, audit.Unusable)
+		if r := audit.Run(ctx, s); r.Exit != audit.Unusable || r.Fault == "" {
+			t.Errorf("%s: exit %d (%s), want %d and why", what, r.Exit, r.Fault, audit.Unusable)
 		}
 	}
 }

@@ -6,6 +6,7 @@ package course
 type Sample struct {
 	T        float64 `json:"t"` // seconds since the opening
 	State    string  `json:"state"`
+	Reason   string  `json:"reason,omitempty"` // why it is closed in doubt
 	Wave     int64   `json:"wave"`
 	Line     int64   `json:"line"` // people not called yet
 	Front    int64   `json:"front"`

@@ -17,6 +17,7 @@ import (
 	"waitroom/internal/audit"
 	"waitroom/internal/course"
 	"waitroom/internal/crowd"
+	"waitroom/internal/stack"
 	schema "waitroom/sql"
 )
 
@@ -24,17 +25,25 @@ import (
 type Config struct {
 	Build
 	Crowd crowd.Config
-	Limit time.Duration // the sale is ended then, sold out or not
+	Limit time.Duration // the fans are sent home then, sold out or not
 	File  string        // the report, as JSON; a page of the same name lies beside it
 	Out   io.Writer
-	Live  bool // Out is a terminal: the view stays in one place
+	// Columns are those of the terminal that Out is, and the view stays in one
+	// place; nil: it is none.
+	Columns func() int
 	// Stay keeps the house open afterwards, until the context ends.
 	Stay bool
 }
 
+// What ends a demo without a report, and is nobody's fault.
+var (
+	ErrEnded       = errors.New("ended before the sale was over")
+	ErrEventExists = errors.New("the event exists already")
+)
+
 // Run opens a house, lets the crowd come, waits for the end and audits it.
 func Run(ctx context.Context, c Config) (r Report, err error) {
-	dir, remove, err := workDir()
+	dir, remove, err := stack.TempDir("demo")
 	if err != nil {
 		return r, err
 	}
@@ -50,17 +59,25 @@ func Run(ctx context.Context, c Config) (r Report, err error) {
 	c.Build.Dir = dir
 	h, err := Open(ctx, c.Build)
 	if err != nil {
-		return r, err
+		return r, orEnded(ctx, err)
 	}
-	defer func() { err = errors.Join(err, h.Close()) }()
+	defer func() { err = h.end(err) }()
 	fmt.Fprintf(c.Out, "on sale: %s/e/%s\n", h.Public, c.Event.ID)
 	r, err = sell(ctx, c, h, filepath.Join(dir, "witness.ndjson"))
 	if err != nil || !c.Stay {
-		return r, err
+		return r, orEnded(ctx, err)
 	}
 	fmt.Fprintf(c.Out, "still open at %s/e/%s; Ctrl-C ends it\n", h.Public, c.Event.ID)
 	<-ctx.Done()
 	return r, nil
+}
+
+// orEnded is ErrEnded for whatever broke because we were told to end.
+func orEnded(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ErrEnded
+	}
+	return err
 }
 
 // sell is the sale itself, from the first fan to the audit.
@@ -84,7 +101,7 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 	gone := make(chan error, 1)
 	go func() { gone <- fans.Run(coming) }()
 
-	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, live: c.Live}, gone: gone, sendHome: home}
+	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, columns: c.Columns}, gone: gone, sendHome: home}
 	if err := w.until(ctx); err != nil {
 		return Report{}, err
 	}
@@ -92,6 +109,7 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 	if err := audited(ctx, c, h, log, &r); err != nil {
 		return r, err
 	}
+	fmt.Fprintln(c.Out, r.Summary())
 	if c.File != "" {
 		if err := r.Write(c.File); err != nil {
 			return r, err
@@ -113,6 +131,7 @@ type watch struct {
 	sendHome context.CancelFunc
 
 	samples []course.Sample
+	limited bool  // the time was over before the sale was
 	last    tally // at the last sample
 	wave    int64
 	soldAt  float64 // seconds since the opening
@@ -148,6 +167,7 @@ func (w *watch) until(ctx context.Context) error {
 			}
 			w.home, w.gone = true, nil
 		case <-limit.C:
+			w.limited = true
 			w.sendHome()
 		case now := <-tick.C:
 			s, err := w.look(ctx, now)
@@ -195,6 +215,7 @@ func (w *watch) leave(ctx context.Context) error {
 func (w *watch) look(ctx context.Context, now time.Time) (course.Sample, error) {
 	var doc struct {
 		State   string
+		Reason  string
 		Front   int64
 		Waiting int64
 		AtDoor  int64 `json:"at_door"`
@@ -222,7 +243,7 @@ func (w *watch) look(ctx context.Context, now time.Time) (course.Sample, error) 
 		return course.Sample{}, err
 	}
 	s := course.Sample{
-		T: now.Sub(w.h.OpensAt).Seconds(), State: doc.State, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
+		T: now.Sub(w.h.OpensAt).Seconds(), State: doc.State, Reason: doc.Reason, Wave: doc.Wave, Line: doc.Waiting, Front: doc.Front,
 		AtDoor: doc.AtDoor, Inside: doc.Inside, Rate: doc.Rate, Share: doc.Share, Tickets: doc.Tickets,
 		Free: doc.Seats.Free, Pending: doc.Seats.Pending, Sold: doc.Seats.Sold, HeldBack: doc.Seats.HeldBack,
 	}
@@ -244,7 +265,7 @@ func (w *watch) report() Report {
 	r := Report{
 		Fans: w.c.Crowd.Fans, Rate: *w.c.Event.Rate, Seed: w.c.Crowd.Seed, Line: w.c.Line,
 		Waves: w.wave, Seconds: w.soldAt, FoundNothing: w.fans.Tally.FoundNothing.Load(),
-		Odd: w.fans.Odd(), Samples: w.samples,
+		Odd: w.fans.Odd(), Samples: w.samples, Limited: w.limited,
 	}
 	waits := w.fans.Waits()
 	slices.Sort(waits)

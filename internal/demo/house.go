@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -75,7 +74,7 @@ func Open(ctx context.Context, b Build) (_ *House, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, h.Close())
+			err = h.end(err)
 		}
 	}()
 	if b.Addr, err = fixed(b.Addr); err != nil {
@@ -142,7 +141,10 @@ func (h *House) Failed() <-chan error { return h.failed }
 
 // Close drains every process, then stops the servers that were started, the
 // database last.
-func (h *House) Close() error {
+func (h *House) Close() error { return h.end(nil) }
+
+// end is Close after err: what a process ended with may be told there already.
+func (h *House) end(err error) error {
 	for _, p := range h.processes {
 		p.stop()
 	}
@@ -154,7 +156,12 @@ func (h *House) Close() error {
 	for _, undo := range slices.Backward(h.opened) {
 		errs = append(errs, undo())
 	}
-	return errors.Join(errs...)
+	for _, e := range errs {
+		if e != nil && !errors.Is(err, e) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 // Export opens the line's export, for the audit.
@@ -173,10 +180,4 @@ func (h *House) Export(ctx context.Context, event string) (io.ReadCloser, error)
 		return nil, fmt.Errorf("export: %s", res.Status)
 	}
 	return res.Body, nil
-}
-
-// workDir makes a folder for a run, and a way to remove it.
-func workDir() (string, func() error, error) {
-	dir, err := os.MkdirTemp("", "waitroom-demo-")
-	return dir, func() error { return os.RemoveAll(dir) }, err
 }

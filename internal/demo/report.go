@@ -34,6 +34,7 @@ type Report struct {
 	Seconds       float64        `json:"seconds"` // from the opening to the end
 	Seed          uint64         `json:"seed"`
 	Line          string         `json:"line"`
+	Limited       bool           `json:"limited"` // the fans were sent home before the sale was over
 	WaitP50       float64        `json:"wait_p50_s"`
 	WaitP95       float64        `json:"wait_p95_s"`
 	FoundNothing  int64          `json:"found_nothing"`
@@ -48,6 +49,18 @@ type AuditResult struct {
 	Exit    int              `json:"exit"`
 	Checked map[string]int64 `json:"checked"`
 	Order   audit.Order      `json:"order"` // how far from the line's order people were let in
+
+	Promises []audit.Promise `json:"promises"`
+}
+
+// Summary is the sale in a line, or two.
+func (r Report) Summary() string {
+	s := fmt.Sprintf("%d of %d seats sold in %.0f s, %d oversold; %d waves; at most %d let in in any second at %g/s; audit: %s",
+		r.Sold, r.Seats, r.Seconds, r.Oversold, r.Waves, r.LetInMax1s, r.Rate, audit.Verdict(r.Audit.Exit))
+	if r.Limited {
+		s += "\nthe limit ended it: the fans were sent home before the sale was over"
+	}
+	return s
 }
 
 // count reads the end of the sale from raw rows.
@@ -90,7 +103,7 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 }
 
 func (r *Report) judge(a audit.Report) {
-	r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order}
+	r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order, Promises: a.Promises()}
 }
 
 // Write leaves the report as JSON and, beside it, as a page with plots.

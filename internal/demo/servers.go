@@ -18,10 +18,18 @@ import (
 // fixed gives an address with port 0 a port: buyers are sent back to it, so it
 // has to be known before anything listens. It is below those that the kernel
 // gives to connections, or it could be somebody's by then.
+// One that is somebody's already is told before anything is started.
 func fixed(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
-	if err != nil || port != "0" {
+	if err != nil {
 		return addr, err
+	}
+	if port != "0" {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			return addr, err
+		}
+		return addr, l.Close()
 	}
 	for range 50 {
 		var l net.Listener
@@ -77,10 +85,13 @@ func (h *House) create(ctx context.Context, b Build) error {
 	if err != nil {
 		return err
 	}
-	if change != inventory.Changed {
-		return fmt.Errorf("event %s: %s", b.Event.ID, change)
+	switch change {
+	case inventory.Changed:
+		return nil
+	case inventory.EventExists:
+		return fmt.Errorf("%w: %s", ErrEventExists, b.Event.ID)
 	}
-	return nil
+	return fmt.Errorf("event %s: %s", b.Event.ID, change)
 }
 
 // provider starts the stand-in for the payment provider.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -56,6 +57,18 @@ func (c *child) end(sig syscall.Signal, limit time.Duration) error {
 	c.cmd.Process.Kill() //nolint:errcheck // it may have ended already
 	<-c.done
 	return fmt.Errorf("%s: did not end within %s and was killed", c.cmd.Path, limit)
+}
+
+// TempDir makes a folder that is removed when the returned function is called or
+// this process ends, however that is.
+func TempDir(name string) (dir string, remove func() error, err error) {
+	if dir, err = os.MkdirTemp("", "waitroom-"+name+"-"); err != nil {
+		return "", nil, err
+	}
+	if remove, err = sweep(dir); err != nil {
+		return "", nil, errors.Join(err, os.Remove(dir))
+	}
+	return dir, remove, nil
 }
 
 // sweep removes paths when the returned function is called or this process

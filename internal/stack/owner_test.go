@@ -32,6 +32,45 @@ func TestOwner(t *testing.T) {
 	<-t.Context().Done()
 }
 
+// Run as another process's child, this test owns a folder until it is killed.
+func TestFolderOwner(t *testing.T) {
+	if os.Getenv("STACK_TEST_FOLDER") == "" {
+		t.Skip("it is a part of the test that kills a folder's owner; that starts it")
+	}
+	dir, _, err := stack.TempDir("test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println(dir)
+	<-t.Context().Done()
+}
+
+// A run's folder goes with the run, also when it could not say good-bye.
+func TestAFolderGoesWithItsOwner(t *testing.T) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestFolderOwner$")
+	cmd.Env = append(os.Environ(), "STACK_TEST_FOLDER=1")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := bufio.NewReader(out).ReadString('\n')
+	dir = strings.TrimSpace(dir)
+	if err != nil || !exists(dir) {
+		t.Errorf("the owner said %q (%v), want its folder", dir, err)
+	}
+	cmd.Process.Kill() //nolint:errcheck // waited for
+	cmd.Wait()         //nolint:errcheck // it was killed
+	waitFor(t, "the folder is gone", func() bool { return !exists(dir) })
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // own starts an owner; the returned function kills it by SIGKILL.
 func own(t *testing.T, dir string) (url string, kill func()) {
 	t.Helper()

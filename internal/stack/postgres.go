@@ -133,6 +133,9 @@ func (p *postgres) start(ctx context.Context) error {
 	}
 	if err := poll(ctx, p.proc.done, p.answers); err != nil {
 		p.proc.end(syscall.SIGQUIT, 5*time.Second) //nolint:errcheck // the start's error is the one to tell
+		if ctx.Err() != nil {
+			return fmt.Errorf("postgres: %w", ctx.Err())
+		}
 		return fmt.Errorf("postgres did not start: %w: %s", err, tail(p.log()))
 	}
 	return nil
@@ -167,7 +170,9 @@ func (p *postgres) initdb(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(p.bin, "initdb"), args...)
 	cmd.Dir = p.dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.as}
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := cmd.CombinedOutput(); ctx.Err() != nil {
+		return fmt.Errorf("initdb: %w", ctx.Err())
+	} else if err != nil {
 		return fmt.Errorf("initdb in %s (user postgres must be able to reach it): %w: %s", p.dir, err, out)
 	}
 	return nil

@@ -37,11 +37,7 @@ func (p program) start(ctx context.Context) (s *Server, err error) {
 }
 
 func (p program) startAt(ctx context.Context, port int) (*Server, error) {
-	dir, err := os.MkdirTemp("", "waitroom-"+p.kind+"-")
-	if err != nil {
-		return nil, err
-	}
-	clean, err := sweep(dir)
+	dir, clean, err := TempDir(p.kind)
 	if err != nil {
 		return nil, err
 	}
