@@ -14,6 +14,7 @@ import (
 type Lines struct {
 	cfg   *Config
 	sales func(context.Context) ([]Sale, error)
+	hint  chan struct{} // the settings have changed
 
 	mu      sync.RWMutex
 	lines   map[string]*running
@@ -32,15 +33,18 @@ type running struct {
 func NewLines(cfg Config, sales func(context.Context) ([]Sale, error)) *Lines {
 	cfg.Hold, cfg.Held = cmp.Or(cfg.Hold, HoldFor), cmp.Or(cfg.Held, HeldAtOnce)
 	cfg.Lease = cmp.Or(cfg.Lease, LeaseFor)
-	return &Lines{cfg: &cfg, sales: sales, lines: map[string]*running{}}
+	return &Lines{cfg: &cfg, sales: sales, hint: make(chan struct{}, 1), lines: map[string]*running{}}
 }
 
 // Run lives the life of all lines until ctx ends, and then waits for passes
 // that are being written.
 func (ls *Lines) Run(ctx context.Context) {
-	repeat(ctx, every, nil, ls.read)
+	repeat(ctx, every, ls.hint, ls.read)
 	ls.living.Wait()
 }
+
+// Changed is a hint: read the settings now. Losing it costs a second.
+func (ls *Lines) Changed() { signal(ls.hint) }
 
 // read takes in the settings. What cannot be read stays as it was, and closes
 // once it is too old.

@@ -31,8 +31,8 @@ type WaitroomConfig struct {
 	Common
 	TokenKeys
 	Addr       string `env:"ADDR" default:":8080" help:"The public listener: API and pages."`
-	AdminAddr  string `env:"ADMIN_ADDR" default:"127.0.0.1:8081" help:"The operators' listener: the line's export. Never the public's."`
-	AdminToken string `env:"ADMIN_TOKEN" required:"" secret:"" help:"Bearer of the admin listener."`
+	AdminAddr  string `env:"ADMIN_ADDR" default:"127.0.0.1:8081" help:"The operators' and organisers' listener: the line's export, the organisers' API. Never the public's."`
+	AdminToken string `env:"ADMIN_TOKEN" required:"" secret:"" help:"Bearer of the line's export. Organisers have keys of their own: waitctl key create."`
 	NATSURL    string `env:"NATS_URL" required:"" help:"Where claims are asked and hints come from. While it is down claims are answered busy; the line goes on."`
 
 	Line     string `env:"LINE_STORE" default:"dynamodb" enum:"dynamodb,local" help:"Where the line is kept: dynamodb, or local for a single replica with a file."`
@@ -49,6 +49,7 @@ type WaitroomConfig struct {
 
 	Conns       int `env:"READ_CONNS" default:"6" help:"Connections to Postgres for orders and counts."`
 	LedgerConns int `env:"LEDGER_CONNS" default:"3" help:"Connections to Postgres for passes and settings alone."`
+	DeskConns   int `env:"DESK_CONNS" default:"3" help:"Connections to Postgres for organisers alone, who steer while the crowd takes all others."`
 	HTTPConns   int `env:"HTTP_CONNS" default:"100000" help:"Open connections at most, about 6 kB each while idle."`
 
 	JoinsPerNetwork int      `env:"JOINS_PER_NETWORK" default:"0" help:"Joins a minute from one network (an IPv4 address, 64 bits of IPv6); 0: no limit. Too few: people behind one office or carrier are told to wait. It lets through whatever it cannot judge."`
@@ -62,7 +63,7 @@ func (c WaitroomConfig) Validate() error {
 	return errors.Join(
 		process.Want(c.Hold >= 100*time.Millisecond && c.Hold <= 4*time.Second, "HOLD %s: want 100ms to 4s", c.Hold),
 		process.Want(c.Lease >= 500*time.Millisecond && c.Lease <= 30*time.Second, "LEASE %s: want 500ms to 30s", c.Lease),
-		process.Want(c.Conns >= 2 && c.LedgerConns >= 2, "READ_CONNS %d, LEDGER_CONNS %d: want at least 2 each", c.Conns, c.LedgerConns),
+		process.Want(c.Conns >= 2 && c.LedgerConns >= 2 && c.DeskConns >= 2, "READ_CONNS %d, LEDGER_CONNS %d, DESK_CONNS %d: want at least 2 each", c.Conns, c.LedgerConns, c.DeskConns),
 		process.Want(c.HTTPConns >= 1, "HTTP_CONNS %d: want at least 1", c.HTTPConns),
 		process.Want(c.Line != "local" || c.LineFile != "", "LINE_FILE: LINE_STORE=local needs one"),
 		process.Want(c.Endpoint == "" || origin(c.Endpoint), "DYNAMODB_ENDPOINT %q: want http(s)://host", c.Endpoint),
@@ -136,11 +137,18 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	metrics := admission.NewMetrics(p.Metrics)
 	ledger := admission.NewLedger(books, metrics)
 	halls := &halls{pool: reads}
+	steering, err := c.steering(ctx, p, nc)
+	if err != nil {
+		return err
+	}
 	lines := admission.NewLines(admission.Config{
 		Replica: c.replica(), Store: store, Books: ledger.Books(), Tickets: tokens.Tickets, Passes: tokens.Passes,
 		Recount: halls.recount, Hold: c.Hold, Lease: c.Lease, Log: p.Log, Metrics: metrics,
-	}, ledger.Sales)
+	}, steering.over(ledger.Sales))
 	live(p, lines, ledger)
+	if err := steering.listen(p, lines); err != nil {
+		return err
+	}
 	p.Check("lines", time.Second, lines.Ready)
 	p.OnStop("doors", lines.Drain)
 	if err := hints(p, nc, lines); err != nil {
@@ -152,7 +160,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 			return inventory.Ask(ctx, nc, at)
 		},
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
-		AdminToken: c.AdminToken, Joins: joins, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
+		AdminToken: c.AdminToken, Desk: steering.desk(), Joins: joins, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
 }
 

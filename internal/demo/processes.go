@@ -65,7 +65,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 		Line: b.Line, LineFile: filepath.Join(h.dir, "line.db"), Replica: "demo/" + uuid.NewString()[:8],
 		Config: dynamo.Config{Table: "waitroom", Endpoint: b.DynamoDB, Timeout: time.Second, Conns: 256},
 		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
-		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, HTTPConns: 100_000,
+		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
 	}
 	at, err = h.run(ctx, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })

@@ -29,6 +29,7 @@ type API struct {
 	// Money writes an amount in minor units, with its currency's decimals.
 	Money      func(minor int64, currency string) string
 	AdminToken string
+	Desk       *Desk    // where organisers steer
 	Joins      *Limiter // of joins from one network; nil limits nobody
 	Log        *slog.Logger
 	Limits     Limits
@@ -78,12 +79,14 @@ func (a *API) Public() (*fiber.App, error) {
 	return app, nil
 }
 
-// Admin is the listener of operators: never the public's.
+// Admin is the listener of operators and organisers, and never the public's: it
+// answers while the public's is full.
 func (a *API) Admin() *fiber.App {
 	limits := a.Limits
 	limits.Write = exportLimit + time.Minute // bounds a whole answer, and an export is a long one
 	app := newApp(a.Log, limits)
 	app.Get("/v1/admin/events/:event/line", a.export)
+	a.organisers(app)
 	return app
 }
 

@@ -24,7 +24,12 @@ type Ring struct {
 type seen struct {
 	at     time.Time // when it was asked
 	keys   map[[32]byte]Key
-	events map[string]string // the organiser of each
+	events map[string]event
+}
+
+type event struct {
+	organiser string
+	version   int64
 }
 
 // NewRing reads through pool. It knows no key before its first Read.
@@ -36,12 +41,14 @@ func NewRing(pool *pgxpool.Pool) *Ring {
 
 // Read takes in all that there is now. When it fails, what was known grows old.
 func (r *Ring) Read(ctx context.Context) error {
-	s := seen{at: time.Now(), keys: map[[32]byte]Key{}, events: map[string]string{}}
+	ctx, cancel := context.WithTimeout(ctx, Fresh)
+	defer cancel()
+	s := seen{at: time.Now(), keys: map[[32]byte]Key{}, events: map[string]event{}}
 	var b pgx.Batch
 	b.Queue(`
 		SELECT hash, organiser, name, scopes, created_at, expires_at FROM organiser_keys
 		WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`).Query(s.takeKeys)
-	b.Queue(`SELECT id, organiser FROM events`).Query(s.takeEvents)
+	b.Queue(`SELECT id, organiser, version FROM events`).Query(s.takeEvents)
 	if err := r.pool.SendBatch(ctx, &b).Close(); err != nil {
 		return fmt.Errorf("organisers' keys: %w", err)
 	}
@@ -61,9 +68,10 @@ func (s *seen) takeKeys(rows pgx.Rows) error {
 }
 
 func (s *seen) takeEvents(rows pgx.Rows) error {
-	var event, organiser string
-	_, err := pgx.ForEachRow(rows, []any{&event, &organiser}, func() error {
-		s.events[event] = organiser
+	var id string
+	var e event
+	_, err := pgx.ForEachRow(rows, []any{&id, &e.organiser, &e.version}, func() error {
+		s.events[id] = e
 		return nil
 	})
 	return err
@@ -97,15 +105,18 @@ func (l Look) Key(token string) (Key, bool) {
 // Owns reports whether the event is that organiser's. Another's and none are
 // the same no.
 func (l Look) Owns(organiser, event string) bool {
-	owner, there := l.seen.events[event]
-	return there && owner == organiser
+	e, there := l.seen.events[event]
+	return there && e.organiser == organiser
 }
+
+// Version is how often the event had been changed.
+func (l Look) Version(event string) int64 { return l.seen.events[event].version }
 
 // Events are the ids of the organiser's events, in no order.
 func (l Look) Events(organiser string) (ids []string) {
-	for event, owner := range l.seen.events {
-		if owner == organiser {
-			ids = append(ids, event)
+	for id, e := range l.seen.events {
+		if e.organiser == organiser {
+			ids = append(ids, id)
 		}
 	}
 	return ids
