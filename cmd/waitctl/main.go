@@ -25,16 +25,17 @@ import (
 type cli struct {
 	Version kong.VersionFlag `help:"Say which build this is."`
 
-	Migrate migrateCmd `cmd:"" help:"Bring the database's schema up to this program's."`
-	Event   eventCmd   `cmd:"" help:"Create and look at events."`
-	Plan    planCmd    `cmd:"" help:"Check and import seating plans."`
-	Rate    rateCmd    `cmd:"" help:"Set how many people a second are let in."`
-	Pause   pauseCmd   `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
-	Resume  resumeCmd  `cmd:"" help:"Undo pause."`
-	Close   closeCmd   `cmd:"" help:"End the sale for good."`
-	Demo    demoCmd    `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
-	Draw    drawCmd    `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
-	Audit   auditCmd   `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
+	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to this program's."`
+	Event    eventCmd    `cmd:"" help:"Create and look at events."`
+	Plan     planCmd     `cmd:"" help:"Check and import seating plans."`
+	Rate     rateCmd     `cmd:"" help:"Set how many people a second are let in."`
+	Pause    pauseCmd    `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
+	Resume   resumeCmd   `cmd:"" help:"Undo pause."`
+	Close    closeCmd    `cmd:"" help:"End the sale for good."`
+	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
+	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
+	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
+	Audit    auditCmd    `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 
 func main() {

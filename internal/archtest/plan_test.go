@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"internal/pgtest":    {"internal/stack", "internal/pg", "sql"},
 	"internal/archtest":  {},
 	"internal/demo": {
-		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov",
+		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
 		"internal/admission", "internal/admission/dynamo", "sql",
 	},

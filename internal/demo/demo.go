@@ -265,7 +265,7 @@ func (w *watch) report() Report {
 	r := Report{
 		Fans: w.c.Crowd.Fans, Rate: *w.c.Event.Rate, Seed: w.c.Crowd.Seed, Line: w.c.Line,
 		Waves: w.wave, Seconds: w.soldAt, FoundNothing: w.fans.Tally.FoundNothing.Load(),
-		Odd: w.fans.Odd(), Samples: w.samples, Limited: w.limited,
+		Odd: w.fans.Odd(), Samples: w.samples, Limited: w.limited, Setting: w.c.setting(w.h.OpensAt),
 	}
 	waits := w.fans.Waits()
 	slices.Sort(waits)

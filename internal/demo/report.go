@@ -11,6 +11,7 @@ import (
 
 	"waitroom/internal/audit"
 	"waitroom/internal/course"
+	"waitroom/internal/rehearsal"
 )
 
 // Report is what a demo ends with. It is read from the database once the sale
@@ -41,7 +42,8 @@ type Report struct {
 	Odd           map[string]int `json:"unexpected_answers"`
 	Audit         AuditResult    `json:"audit"`
 
-	Samples []course.Sample `json:"samples"`
+	Samples []course.Sample   `json:"samples"`
+	Setting rehearsal.Setting `json:"setting"` // what a rehearsal of this sale needs
 }
 
 // AuditResult is the part of the audit that a report keeps.
