@@ -28,7 +28,7 @@ func (c ClaimerConfig) sizes() inventory.Sizes {
 
 // Validate refuses what could not work.
 func (c ClaimerConfig) Validate() error {
-	return errors.Join(c.sizes().Validate(), c.Ops.Validate())
+	return errors.Join(c.sizes().Validate(), c.Common.validate())
 }
 
 // Claimer claims seats for attempts that come over NATS. Any number may run:
@@ -41,6 +41,9 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 	// One connection a worker, one for the reports, one to resolve on.
 	pool, err := c.open(ctx, p, "claims", pg.Limits{Conns: c.Workers + 2})
 	if err != nil {
+		return err
+	}
+	if err := c.fits(ctx, p, pool, pooled("claims", pool)); err != nil {
 		return err
 	}
 	nc, err := connect(p, c.NATSURL)

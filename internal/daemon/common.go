@@ -28,10 +28,18 @@ import (
 type Common struct {
 	process.Ops
 	DatabaseURL string `env:"DATABASE_URL" required:"" secret:"" help:"Postgres, where seats, orders and money are. It has to be migrated, writable and durable, or the process does not start."`
+	Replicas    int    `env:"REPLICAS" default:"1" help:"How many of this process run at most, a deployment's overlap included. All that they and the other processes may take of Postgres and Redis is added up, and above 80 % the process does not start. Too few: connections are refused under load."`
 
 	// Set by a program that runs processes itself.
 	Logs      io.Writer               `kong:"-"` // nil: stdout
 	Listening func(name, addr string) `kong:"-"` // told where each listener answers; "ops", the last, when all is set up
+}
+
+func (c Common) validate() error {
+	return errors.Join(
+		process.Want(c.Replicas >= 1 && c.Replicas <= 10_000, "REPLICAS %d: want 1 to 10000", c.Replicas),
+		c.Ops.Validate(),
+	)
 }
 
 func (c Common) logger(name string) *slog.Logger {
@@ -68,6 +76,23 @@ func (c Common) open(ctx context.Context, p *process.Process, use string, l pg.L
 	gauge("waitroom_pool_connections_used", "Connections to Postgres at work.", (*pgxpool.Stat).AcquiredConns)
 	gauge("waitroom_pool_connections_max", "Connections to Postgres at most.", (*pgxpool.Stat).MaxConns)
 	return pool, nil
+}
+
+// fits declares what the process takes of Postgres, and refuses to start it if
+// that is too much with all that the others declare.
+func (c Common) fits(ctx context.Context, p *process.Process, pool *pgxpool.Pool, uses ...pg.Use) error {
+	share := pg.Share{Process: p.Name, Replicas: max(1, c.Replicas), Uses: uses}
+	if err := pg.Declare(ctx, pool, share); err != nil {
+		return err
+	}
+	p.Log.Info("connections", "postgres", share.Conns(), "replicas", share.Replicas)
+	p.Every(time.Minute, "connection share", func(ctx context.Context) error { return pg.Renew(ctx, pool, share) })
+	return nil
+}
+
+// pooled is what a pool may take.
+func pooled(use string, pool *pgxpool.Pool) pg.Use {
+	return pg.Use{Name: use, Conns: int(pool.Config().MaxConns)}
 }
 
 // connect opens the process's connection to NATS. While it is away the process

@@ -28,7 +28,7 @@ func (c ExpirerConfig) Validate() error {
 	return errors.Join(
 		process.Want(c.Every > 0 && c.Every <= time.Minute, "EXPIRE_EVERY %s: want up to 1m", c.Every),
 		process.Want(c.Batch >= 1 && c.Batch <= 200, "EXPIRE_BATCH %d: want 1 to 200", c.Batch),
-		c.Ops.Validate(),
+		c.Common.validate(),
 	)
 }
 
@@ -41,6 +41,9 @@ func Expirer(ctx context.Context, c ExpirerConfig) error {
 func (c ExpirerConfig) setup(ctx context.Context, p *process.Process) error {
 	pool, err := c.open(ctx, p, "orders", pg.Limits{Conns: 4})
 	if err != nil {
+		return err
+	}
+	if err := c.fits(ctx, p, pool, pooled("orders", pool), pg.Use{Name: "relay", Conns: 1}); err != nil {
 		return err
 	}
 	nc, err := notice.Connect(c.NATSURL, "waitroom expirer", p.Log)

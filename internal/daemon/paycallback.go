@@ -51,7 +51,7 @@ func (c PayCallbackConfig) Validate() error {
 		process.Want(c.CallLimit >= time.Second && c.CallLimit <= time.Minute, "PROVIDER_CALL_LIMIT %s: want 1s to 1m", c.CallLimit),
 		process.Want(c.CallsInFlight >= 1, "PROVIDER_CALLS_IN_FLIGHT %d: want at least 1", c.CallsInFlight),
 		process.Want(c.NoticeConns >= 1 && c.PaymentConns >= 1, "NOTICE_CONNS %d, PAYMENT_CONNS %d: want at least 1 each", c.NoticeConns, c.PaymentConns),
-		c.TokenKeys.validate(), c.Ops.Validate(),
+		c.TokenKeys.validate(), c.Common.validate(),
 	)
 }
 
@@ -90,6 +90,9 @@ func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error 
 	}
 	openings, err := c.open(ctx, p, "payments", pg.Limits{Conns: c.PaymentConns})
 	if err != nil {
+		return err
+	}
+	if err := c.fits(ctx, p, notices, pooled("notices", notices), pooled("payments", openings)); err != nil {
 		return err
 	}
 	m := newPayMetrics(p.Metrics)

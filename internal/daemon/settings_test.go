@@ -77,7 +77,7 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 		t.Errorf("waitroom: %v", err)
 	}
 	senseless := map[string]string{
-		"HOLD": "1m", "LEASE": "1ms", "READ_CONNS": "1", "HTTP_CONNS": "0", "REPLICA": "one\ntwo", "DYNAMODB_ENDPOINT": "foo",
+		"HOLD": "1m", "LEASE": "1ms", "READ_CONNS": "1", "REPLICAS": "0", "HTTP_CONNS": "0", "REPLICA": "one\ntwo", "DYNAMODB_ENDPOINT": "foo",
 		"ADMIN_TOKEN": "short", "PAY_URL": "localhost", "PAY_ORIGINS": "*", "JOINS_PER_NETWORK": "-1", "TRUSTED_PROXIES": "here",
 		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "PASS_KEYS": "none", "DRAIN_LIMIT": "0s",
 		"INSTALL": " ", "PROVIDER_URL": "foo", "PROVIDER_METHOD": " ", "PROVIDER_WEBHOOK_SECRETS": "whsec_new,", "RETURN_URL": "foo",

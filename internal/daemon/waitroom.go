@@ -73,7 +73,7 @@ func (c WaitroomConfig) Validate() error {
 		process.Want(origins(c.PayOrigins), "PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins),
 		process.Want(c.JoinsPerNetwork >= 0, "JOINS_PER_NETWORK %d: want 0 (no limit) or more", c.JoinsPerNetwork),
 		process.Want(proxies == nil, "TRUSTED_PROXIES: %w", proxies),
-		c.TokenKeys.validate(), c.Ops.Validate(),
+		c.TokenKeys.validate(), c.Common.validate(),
 	)
 }
 
@@ -130,7 +130,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	joins, err := c.limiter(p)
+	joins, err := c.limiter(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -139,6 +139,9 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	halls := &halls{pool: reads}
 	steering, err := c.steering(ctx, p, nc)
 	if err != nil {
+		return err
+	}
+	if err := c.fits(ctx, p, reads, pooled("reads", reads), pooled("ledger", books), pooled("desk", steering.pool)); err != nil {
 		return err
 	}
 	lines := admission.NewLines(admission.Config{
@@ -219,7 +222,7 @@ func (c WaitroomConfig) store(ctx context.Context, p *process.Process) (admissio
 }
 
 // limiter is nil when nobody is limited.
-func (c WaitroomConfig) limiter(p *process.Process) (*httpapi.Limiter, error) {
+func (c WaitroomConfig) limiter(ctx context.Context, p *process.Process) (*httpapi.Limiter, error) {
 	proxies, err := httpapi.ParseProxies(c.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -229,7 +232,7 @@ func (c WaitroomConfig) limiter(p *process.Process) (*httpapi.Limiter, error) {
 		return nil, err
 	}
 	p.OnClose("limiter", func(context.Context) error { return l.Close() })
-	return l, nil
+	return l, l.Fits(ctx, max(1, c.Replicas))
 }
 
 // hints recounts an event's stock at once when something of it changed. A lost
