@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"waitroom/internal/inventory"
+	"waitroom/internal/organiser"
 	"waitroom/internal/seating"
 )
 
@@ -20,20 +21,26 @@ type eventCmd struct {
 
 type eventCreateCmd struct {
 	database
-	File string `short:"f" required:"" help:"An event.yaml; see examples/event.yaml."`
+	File      string `short:"f" required:"" help:"An event.yaml; see examples/event.yaml."`
+	Organiser string `default:"${house}" help:"Whose event it is, and whose keys open it."`
 }
 
 func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
+	if err := organiser.CheckName(c.Organiser); err != nil {
+		return refuse("%v", err)
+	}
 	file, hall, err := readEvent(c.File, time.Now())
 	if err != nil {
 		return err
 	}
+	event := newEvent(file)
+	event.Organiser = c.Organiser
 	pool, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	change, err := inventory.CreateEvent(ctx, pool, newEvent(file), hall.kept())
+	change, err := inventory.CreateEvent(ctx, pool, event, hall.kept())
 	switch {
 	case err != nil:
 		return err
@@ -134,7 +141,7 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	defer w.Flush()
 	for _, line := range [][2]any{
-		{"id", e.ID}, {"title", e.Title}, {"venue", e.Venue}, {"currency", e.Currency},
+		{"id", e.ID}, {"title", e.Title}, {"venue", e.Venue}, {"organiser", e.Organiser}, {"currency", e.Currency},
 		{"control", e.Control}, {"opens_at", e.OpensAt.Format(time.RFC3339)}, {"closes_at", closing(e)},
 		{"rate", rate(e)}, {"line_cap", e.LineCap},
 		{"order_limit", e.OrderLimit}, {"account_limit", e.AccountLimit}, {"pass_quota", e.PassQuota},

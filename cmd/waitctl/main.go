@@ -17,6 +17,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"waitroom/internal/organiser"
 	"waitroom/internal/process"
 	"waitroom/internal/seating"
 )
@@ -32,6 +33,7 @@ type cli struct {
 	Pause    pauseCmd    `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
 	Resume   resumeCmd   `cmd:"" help:"Undo pause."`
 	Close    closeCmd    `cmd:"" help:"End the sale for good."`
+	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
@@ -61,7 +63,8 @@ func run(ctx context.Context, args []string, out, complaints io.Writer) (code in
 }
 
 func command(ctx context.Context, args []string, out, complaints io.Writer) error {
-	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."), kong.Vars{"version": build()},
+	k, err := kong.New(&cli{}, kong.Name("waitctl"), kong.Description("Runs sales: events, halls, rates."),
+		kong.Vars{"version": build(), "house": organiser.House, "scopes": scopes(organiser.Scopes())},
 		kong.Writers(out, complaints), kong.Exit(func(code int) { panic(exit(code)) }),
 		process.Settings(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(out, (*io.Writer)(nil)))
 	if err != nil {
