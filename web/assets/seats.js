@@ -33,11 +33,15 @@
   count();
 
   // A sign of life while choosing: without one the place inside goes to others.
-  setInterval(async () => {
+  // The first at once: who closes the page within seconds would otherwise look
+  // like a buyer for minutes.
+  const alive = async () => {
     if (document.hidden) return;
     const res = await fetch("/e/" + form.dataset.event + "/alive", { method: "POST" }).catch(() => null);
     if (res && res.status === 401) setTimeout(() => window.go("/e/" + form.dataset.event + "/place"), 1500);
-  }, 8000);
+  };
+  alive();
+  setInterval(alive, 8000);
 
   // What came back since the list was written gets a box of its own.
   const comeBack = (s) => {
