@@ -82,7 +82,7 @@ var (
 	production = []string{"cmd/waitroom", "cmd/claimer", "cmd/expirer", "cmd/paycallback", "cmd/refunder", "cmd/courier"}
 	aboard     = []string{
 		"github.com/nats-io/nats-server/v2", "github.com/alicebob/miniredis/v2",
-		"internal/stack", "internal/crowd", "internal/demo",
+		"internal/stack", "internal/crowd", "internal/demo", "internal/rehearsal",
 	}
 )
 
