@@ -25,36 +25,6 @@ func (v countsView) Bar() (b struct{ Sold, Pending float64 }) {
 	return b
 }
 
-type indexEvent struct {
-	ID, Title, Venue string
-	State, Tone      string
-	OpensAt          time.Time // zero: it has begun
-	Seats            countsView
-}
-
-func (p *pages) index(c *fiber.Ctx) error {
-	page := struct {
-		frame
-		Events []indexEvent
-	}{frame: frame{Title: "Events – Waitroom"}}
-	for _, e := range p.api.onSale() {
-		line, ok := p.api.Lines.Line(e.ID)
-		if !ok {
-			continue
-		}
-		state, tone := shortState(e.State)
-		shown := indexEvent{
-			ID: e.ID, Title: e.Title, Venue: line.Sale().Venue, State: state, Tone: tone,
-			Seats: countsView{e.Seats.Free, e.Seats.Pending, e.Seats.Sold},
-		}
-		if e.State == admission.Scheduled {
-			shown.OpensAt = e.OpensAt
-		}
-		page.Events = append(page.Events, shown)
-	}
-	return p.show(c, "index.html", page, sharedPage)
-}
-
 type eventPage struct {
 	frame
 	Venue, StateText, Tone              string

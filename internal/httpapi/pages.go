@@ -22,6 +22,7 @@ type pages struct {
 	html   *template.Template
 	assets map[string]web.Asset
 	policy string
+	front  front
 }
 
 func newPages(a *API) (*pages, error) {
@@ -109,12 +110,17 @@ func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
 	if err := p.html.ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
+	p.head(c, cache)
+	return c.Send(b.Bytes())
+}
+
+// head is what every page's answer says of it.
+func (p *pages) head(c *fiber.Ctx, cache string) {
 	c.Set("Content-Type", "text/html; charset=utf-8")
 	c.Set("Cache-Control", cache)
 	c.Set("Content-Security-Policy", p.policy)
 	c.Set("X-Content-Type-Options", "nosniff")
 	c.Set("Referrer-Policy", "same-origin")
-	return c.Send(b.Bytes())
 }
 
 const personal = "private, no-store"

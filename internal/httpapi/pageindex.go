@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+type indexEvent struct {
+	ID, Title, Venue string
+	State, Tone      string
+	OpensAt          time.Time // zero: it has begun
+	Seats            countsView
+
+	opens time.Time
+}
+
+// indexGroup is what is in one stage of its sale.
+type indexGroup struct {
+	Name   string
+	Events []indexEvent
+}
+
+// front is the page of all events: the same for everyone, and made at most once
+// a second, however many events there are and whoever asks.
+type front struct {
+	mu   sync.Mutex
+	at   time.Time
+	page []byte
+}
+
+func (p *pages) index(c *fiber.Ctx) error {
+	page, err := p.front.made(time.Now(), p.makeIndex)
+	if err != nil {
+		return err
+	}
+	p.head(c, sharedPage)
+	if err := c.Send(page); err != nil {
+		return err
+	}
+	squeeze(c)
+	return nil
+}
+
+func (f *front) made(now time.Time, anew func(time.Time) ([]byte, error)) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.page != nil && now.Sub(f.at) < time.Second {
+		return f.page, nil
+	}
+	page, err := anew(now)
+	if err == nil {
+		f.page, f.at = page, now
+	}
+	return page, err
+}
+
+func (p *pages) makeIndex(now time.Time) ([]byte, error) {
+	var b bytes.Buffer
+	err := p.html.ExecuteTemplate(&b, "index.html", struct {
+		frame
+		Groups []indexGroup
+	}{frame{Title: "Events – Waitroom"}, p.groups(now)})
+	return b.Bytes(), err
+}
+
+// groups are what is on sale, what will be and what is over. Whatever matters
+// soonest comes first: the next to open, and of what is over the last.
+func (p *pages) groups(now time.Time) []indexGroup {
+	all := []indexGroup{{Name: "On sale"}, {Name: "Soon"}, {Name: "Over"}}
+	for _, e := range p.api.onSale() {
+		state, tone := shortState(e.State)
+		shown := indexEvent{
+			ID: e.ID, Title: e.Title, Venue: e.Venue, State: state, Tone: tone, opens: e.OpensAt,
+			Seats: countsView{e.Seats.Free, e.Seats.Pending, e.Seats.Sold},
+		}
+		stage := 0
+		switch {
+		case tone == "over":
+			stage = 2
+		case tone == "soon" || e.OpensAt.After(now): // whatever is in doubt before then
+			stage, shown.OpensAt = 1, e.OpensAt
+		}
+		all[stage].Events = append(all[stage].Events, shown)
+	}
+	for stage, g := range all {
+		slices.SortStableFunc(g.Events, func(x, y indexEvent) int {
+			if stage == 2 {
+				x, y = y, x
+			}
+			return cmp.Or(x.opens.Compare(y.opens), cmp.Compare(x.Title, y.Title), cmp.Compare(x.ID, y.ID))
+		})
+	}
+	return slices.DeleteFunc(all, func(g indexGroup) bool { return len(g.Events) == 0 })
+}
