@@ -25,6 +25,8 @@ import (
 
 type demoCmd struct {
 	Fans      int           `default:"20000" help:"People who come."`
+	Replicas  int           `help:"Waiting rooms, each a process of its own; 0: one, in this process. Needs --line dynamodb." placeholder:"N"`
+	Harm      bool          `help:"Kill and stop replicas that release, during the sale. Needs two or more."`
 	Lobby     int           `help:"Of them, how many come before the opening, to a lobby that is drawn."`
 	Rate      float64       `default:"50" help:"People let in a second."`
 	Plan      string        `help:"A seating plan to sell instead of the concert hall." placeholder:"FILE"`
@@ -55,6 +57,8 @@ func (c *demoCmd) Validate() error {
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
 	return errors.Join(
 		process.Want(c.Fans >= 1, "--fans %d: want somebody to come", c.Fans),
+		process.Want(c.Replicas == 0 || c.Replicas > 0 && c.Line == "dynamodb", "--replicas %d: want 1 or more, and --line dynamodb: a file is one process's", c.Replicas),
+		process.Want(!c.Harm || c.Replicas > 1, "--harm: want --replicas 2 or more"),
 		process.Want(c.Lobby >= 0 && c.Lobby <= max(c.Fans, 0), "--lobby %d: want 0 to as many as come", c.Lobby),
 		process.Want(c.Rate > 0 && c.Rate <= inventory.FastestRate, "--rate %g: %s", c.Rate, rateBounds()),
 		process.Want(c.PayWithin >= time.Second && c.PayWithin <= 48*time.Hour, "--pay-within %s: want 1s to 48h", c.PayWithin),
@@ -87,7 +91,7 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 	report, err := demo.Run(ctx, demo.Config{
 		Build: demo.Build{
 			Services: demo.Services{DatabaseURL: c.DatabaseURL, NATSURL: c.NATSURL, DynamoDB: c.DynamoDB},
-			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: c.opensIn(), Lobby: c.Lobby > 0,
+			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: c.opensIn(), Lobby: c.Lobby > 0, Replicas: c.Replicas,
 			Disorder: payprov.Disorder{Doubled: 0.1, MaxDelay: 2 * time.Second, Seed: c.Seed},
 		},
 		Crowd: crowd.Config{
@@ -98,7 +102,7 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 				Leave: 0.03, Reload: 0.05, DoubleClick: 0.05, Seed: c.Seed,
 			},
 		},
-		Limit: c.Limit, File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit,
+		Limit: c.Limit, File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit, Harm: c.Harm,
 	})
 	switch {
 	case errors.Is(err, demo.ErrEnded):

@@ -36,6 +36,7 @@ type cli struct {
 	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
+	Process  processCmd  `cmd:"" hidden:""`
 	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
 	Audit    auditCmd    `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }

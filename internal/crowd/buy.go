@@ -34,7 +34,7 @@ func (f *fan) shop(ctx context.Context) (*order, int) {
 	}
 	for try := range audience.Tries {
 		var seats availability
-		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/public/events/"+f.crowd.Event+"/availability", "", "", nil)
+		r := f.ask(ctx, "GET", "/v1/public/events/"+f.crowd.Event+"/availability", "", "", nil)
 		r.into(&seats)
 		w := f.crowd.hall.choose(f.rand, seats.Bitmap, f.Seats)
 		if n := len(w.Seats) + w.Quantity; n == f.Seats || n > 0 && !f.Together {
@@ -89,7 +89,7 @@ func (f *fan) refused(r reply) bool {
 }
 
 func (f *fan) claimOnce(ctx context.Context, key string, body []byte) (o *order, r reply, known bool) {
-	r = f.crowd.call(ctx, "POST", f.url("/orders"), f.pass, key, body)
+	r = f.ask(ctx, "POST", f.path("/orders"), f.pass, key, body)
 	say := told{Op: "claim", Attempt: key}
 	var got struct{ Order order }
 	switch {
@@ -122,7 +122,7 @@ func (f *fan) settle(ctx context.Context, o *order) {
 	case audience.Cancels:
 		f.crowd.Tally.Cancelled.Add(1)
 		wait(ctx, f.UntilPaying)
-		f.crowd.call(ctx, "POST", f.crowd.URL+"/v1/orders/"+o.ID+"/cancel", f.ticket, "cancel-"+o.ID, nil)
+		f.ask(ctx, "POST", "/v1/orders/"+o.ID+"/cancel", f.ticket, "cancel-"+o.ID, nil)
 		return
 	case audience.PaysLate:
 		checkout := f.checkout(ctx, o)
@@ -188,7 +188,7 @@ func (f *fan) atProvider(ctx context.Context, checkout, button string) bool {
 // watch looks at the order until its payment has arrived, and for a while only.
 func (f *fan) watch(ctx context.Context, o *order) {
 	for range 10 {
-		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/orders/"+o.ID, f.ticket, "", nil)
+		r := f.ask(ctx, "GET", "/v1/orders/"+o.ID, f.ticket, "", nil)
 		var got struct{ Order order }
 		if r.status == 200 && r.into(&got) && got.Order.Status != "pending" {
 			f.tell(r.at, told{Op: "order", Order: o.ID, Status: got.Order.Status})

@@ -23,7 +23,7 @@ import (
 // Config says who comes, and where to.
 type Config struct {
 	audience.Audience
-	URL     string // the waiting room's public listener
+	URLs    []string // of the waiting room's replicas; each fan keeps to one while it answers
 	Event   string
 	OpensAt time.Time // what the audience's arrivals are relative to; zero: Run's start
 	Conns   int       // connections that all fans share at most
@@ -127,5 +127,6 @@ func (c *Crowd) fan(i int) *fan {
 	r := rand.New(rand.NewPCG(^c.Seed, uint64(i)))
 	f := &fan{Fan: c.Audience.Fan(i), crowd: c, rand: r, secret: secret(r)}
 	f.holder = hash(f.secret)
+	f.replica.Store(uint32(i))
 	return f
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"waitroom/internal/audience"
@@ -21,6 +22,7 @@ type fan struct {
 	ticket, pass       string
 	number, epoch, let int64
 	index              int64 // in the lobby
+	replica            atomic.Uint32
 }
 
 // status is what a page needs of the shared document.
@@ -80,8 +82,17 @@ func (c *Crowd) letIn(waited time.Duration) {
 	c.waits = append(c.waits, waited.Seconds())
 }
 
-func (f *fan) url(path string) string {
-	return f.crowd.URL + "/v1/events/" + f.crowd.Event + path
+func (f *fan) path(of string) string { return "/v1/events/" + f.crowd.Event + of }
+
+// ask sends one request to the fan's replica. When that does not answer, the
+// next request goes to another, as an edge would send it.
+func (f *fan) ask(ctx context.Context, method, path, token, key string, body []byte) reply {
+	at := f.crowd.URLs[int(f.replica.Load())%len(f.crowd.URLs)]
+	r := f.crowd.call(ctx, method, at+path, token, key, body)
+	if r.status == 0 && ctx.Err() == nil {
+		f.replica.Add(1)
+	}
+	return r
 }
 
 func (f *fan) tell(at time.Time, t told) {
@@ -118,7 +129,7 @@ func (f *fan) join(ctx context.Context) bool {
 
 // joinOnce asks as who has f's secret, and keeps the answer in as.
 func (f *fan) joinOnce(ctx context.Context, as *fan) (reply, bool) {
-	r := f.crowd.call(ctx, "POST", f.url("/places"), f.secret, "", nil)
+	r := f.ask(ctx, "POST", f.path("/places"), f.secret, "", nil)
 	var got struct {
 		Place struct {
 			Epoch, Index int64
@@ -148,7 +159,7 @@ func (f *fan) jitter(d time.Duration) time.Duration {
 func (f *fan) line(ctx context.Context) bool {
 	var doc status
 	for ctx.Err() == nil {
-		r := f.crowd.call(ctx, "GET", f.crowd.URL+"/v1/public/events/"+f.crowd.Event+"/status", "", "", nil)
+		r := f.ask(ctx, "GET", "/v1/public/events/"+f.crowd.Event+"/status", "", "", nil)
 		if r.status != 200 || !r.into(&doc) {
 			f.crowd.Tally.Busy.Add(1)
 			wait(ctx, f.jitter(3*time.Second))
@@ -180,7 +191,7 @@ func (f *fan) line(ctx context.Context) bool {
 func (f *fan) restless(ctx context.Context) bool {
 	switch x := f.rand.Float64(); {
 	case f.Leaves && x < 0.3:
-		r := f.crowd.call(ctx, "DELETE", f.url("/places/me"), f.ticket, "", nil)
+		r := f.ask(ctx, "DELETE", f.path("/places/me"), f.ticket, "", nil)
 		if r.status == 200 {
 			f.crowd.Tally.Left.Add(1)
 			return true
@@ -196,7 +207,7 @@ func (f *fan) restless(ctx context.Context) bool {
 
 // look asks the server for the place, as a page without script does.
 func (f *fan) look(ctx context.Context) {
-	r := f.crowd.call(ctx, "GET", f.url("/places/me"), f.ticket, "", nil)
+	r := f.ask(ctx, "GET", f.path("/places/me"), f.ticket, "", nil)
 	var got struct{ Number, Ahead int64 }
 	if r.status == 200 && r.into(&got) {
 		f.tell(r.at, told{Op: "place", Number: got.Number, Ahead: got.Ahead})
@@ -212,10 +223,10 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 	defer twice.Wait()
 	for ctx.Err() == nil {
 		if f.Doubles {
-			twice.Go(func() { f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil) })
+			twice.Go(func() { f.ask(ctx, "POST", f.path("/places/me/pass"), f.ticket, "", nil) })
 		}
 		asked := time.Now()
-		r := f.crowd.call(ctx, "POST", f.url("/places/me/pass"), f.ticket, "", nil)
+		r := f.ask(ctx, "POST", f.path("/places/me/pass"), f.ticket, "", nil)
 		switch {
 		case r.status == 200:
 			return f.take(r), true
@@ -264,7 +275,7 @@ func (f *fan) inside(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for again := !f.Quiet; again; again = wait(alive, audience.Pulse) {
-			f.crowd.call(alive, "POST", f.url("/passes/me/alive"), f.pass, "", nil)
+			f.ask(alive, "POST", f.path("/passes/me/alive"), f.pass, "", nil)
 		}
 	})
 	order, wantedMore := f.shop(ctx)
@@ -275,6 +286,6 @@ func (f *fan) inside(ctx context.Context) {
 		f.settle(ctx, order)
 	case !f.Silent:
 		body, _ := json.Marshal(map[string]int{"wanted": wantedMore})
-		f.crowd.call(ctx, "DELETE", f.url("/passes/me"), f.pass, "", body)
+		f.ask(ctx, "DELETE", f.path("/passes/me"), f.pass, "", body)
 	}
 }

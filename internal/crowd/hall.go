@@ -40,7 +40,7 @@ type availability struct {
 }
 
 func (h *hall) load(ctx context.Context, c *Crowd) error {
-	public := c.URL + "/v1/public/events/" + c.Event
+	public := c.URLs[0] + "/v1/public/events/" + c.Event
 	deadline := time.Now().Add(20 * time.Second)
 	var seats availability
 	for {

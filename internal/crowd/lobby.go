@@ -21,7 +21,7 @@ func (f *fan) drawn(ctx context.Context, doc status) bool {
 	}
 	// Not all in the same second: nobody is called at once.
 	wait(ctx, time.Duration(f.rand.Float64()*float64(4*time.Second)))
-	r := f.crowd.call(ctx, "GET", f.url("/places/me"), f.ticket, "", nil)
+	r := f.ask(ctx, "GET", f.path("/places/me"), f.ticket, "", nil)
 	var got struct {
 		Number *int64
 		Ticket string

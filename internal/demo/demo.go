@@ -33,6 +33,8 @@ type Config struct {
 	Columns func() int
 	// Stay keeps the house open afterwards, until the context ends.
 	Stay bool
+	// Harm kills and stops replicas that release, during the sale.
+	Harm bool
 }
 
 // What ends a demo without a report, and is nobody's fault.
@@ -87,16 +89,22 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 		return Report{}, err
 	}
 	defer witness.Close() //nolint:errcheck // read back before
-	c.Crowd.URL, c.Crowd.Event, c.Crowd.OpensAt, c.Crowd.Witness = h.Public, c.Event.ID, h.OpensAt, witness
+	c.Crowd.URLs, c.Crowd.Event, c.Crowd.OpensAt, c.Crowd.Witness = h.Replicas, c.Event.ID, h.OpensAt, witness
 	fans := crowd.New(c.Crowd)
 	coming, home := context.WithCancel(ctx)
 	defer home()
-	if c.Lobby {
+	beside := func(f func() error) {
 		go func() {
-			if err := h.beacon(coming, h.DatabaseURL, c.Event.ID); err != nil {
+			if err := f(); err != nil {
 				h.failed <- err
 			}
 		}()
+	}
+	if c.Lobby {
+		beside(func() error { return h.beacon(coming, h.DatabaseURL, c.Event.ID) })
+	}
+	if c.Harm {
+		beside(func() error { return h.harm(coming) })
 	}
 	gone := make(chan error, 1)
 	go func() { gone <- fans.Run(coming) }()
@@ -266,6 +274,7 @@ func (w *watch) report() Report {
 		Fans: w.c.Crowd.Fans, Rate: *w.c.Event.Rate, Seed: w.c.Crowd.Seed, Line: w.c.Line,
 		Waves: w.wave, Seconds: w.soldAt, FoundNothing: w.fans.Tally.FoundNothing.Load(),
 		Odd: w.fans.Odd(), Samples: w.samples, Limited: w.limited, Setting: w.c.setting(w.h.OpensAt),
+		Harmed: int(w.h.Harmed.Load()),
 	}
 	waits := w.fans.Waits()
 	slices.Sort(waits)

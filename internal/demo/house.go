@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"waitroom/internal/daemon"
@@ -39,12 +40,15 @@ type House struct {
 	Provider           *payprov.Provider
 	ProviderURL        string
 	OpensAt            time.Time
+	Replicas           []string     // URLs of all waiting rooms; Public is the first
+	Harmed             atomic.Int32 // how often a replica was killed or stopped
 
 	dir       string
 	logs      io.Writer
 	opened    []func() error // undone last first
 	processes map[string]*running
 	failed    chan error
+	replicas  []*replica
 	webhook   string
 }
 
@@ -59,6 +63,7 @@ type Build struct {
 	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
 	OpensIn  time.Duration
+	Replicas int  // waiting rooms, each a process of its own; 0: one, in this process
 	Lobby    bool // who comes before the opening is drawn
 	// Limits on who joins from one network; see daemon.WaitroomConfig.
 	JoinsPerNetwork int

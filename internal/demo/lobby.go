@@ -17,12 +17,8 @@ const LobbyClosed = 13 * time.Second
 
 // beacon is the demo's public value: thrown once the lobby has closed.
 func (h *House) beacon(ctx context.Context, url, event string) error {
-	wait := time.NewTimer(time.Until(h.OpensAt.Add(time.Second - LobbyClosed)))
-	defer wait.Stop()
-	select {
-	case <-ctx.Done():
+	if !until(ctx, h.OpensAt.Add(time.Second-LobbyClosed)) {
 		return nil
-	case <-wait.C:
 	}
 	pool, err := pg.Open(ctx, url, "demo", pg.Limits{Conns: 1})
 	if err != nil {

@@ -68,11 +68,15 @@ func (h *House) start(ctx context.Context, b Build) error {
 		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
 	}
+	if b.Replicas > 0 {
+		return h.startReplicas(ctx, b, room)
+	}
 	at, err = h.run(ctx, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
 	if err != nil {
 		return err
 	}
 	h.Public, h.Admin = "http://"+at["public"], "http://"+at["admin"]
+	h.Replicas = []string{h.Public}
 	return nil
 }
 

@@ -40,6 +40,7 @@ type Report struct {
 	WaitP95       float64        `json:"wait_p95_s"`
 	FoundNothing  int64          `json:"found_nothing"`
 	Odd           map[string]int `json:"unexpected_answers"`
+	Harmed        int            `json:"harmed"` // how often a replica was killed or stopped meanwhile
 	Audit         AuditResult    `json:"audit"`
 
 	Samples []course.Sample   `json:"samples"`

@@ -70,7 +70,7 @@ func (w *world) besideFans(t *testing.T) {
 	e := w.sale(t, concertHall(t))
 	coming, home := context.WithCancel(t.Context())
 	fans := crowd.New(crowd.Config{
-		URL: w.house.Public, Event: e, Conns: 200,
+		URLs: []string{w.house.Public}, Event: e, Conns: 200,
 		Audience: audience.Audience{
 			Fans: 500, Arrive: audience.Rush(0, 5*time.Second), Share: 1, Seats: 2.5, MaxSeat: 4,
 			Think: 2 * time.Second, Pay: 4 * time.Second, Seed: 1,

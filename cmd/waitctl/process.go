@@ -1,0 +1,17 @@
+package main
+
+import (
+	"context"
+
+	"waitroom/internal/daemon"
+)
+
+// processCmd runs a process of the house in a program of its own, for a demo
+// that harms it. Production runs cmd/waitroom.
+type processCmd struct {
+	Waitroom waitroomCmd `cmd:"" help:"As cmd/waitroom, set by its environment."`
+}
+
+type waitroomCmd struct{ daemon.WaitroomConfig }
+
+func (c *waitroomCmd) Run(ctx context.Context) error { return daemon.Waitroom(ctx, c.WaitroomConfig) }

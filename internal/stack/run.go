@@ -1,0 +1,25 @@
+package stack
+
+import (
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// Child is a program of ours that runs beside us, and dies with us.
+type Child struct{ of *child }
+
+// Run starts one.
+func Run(cmd *exec.Cmd) (Child, error) {
+	c, err := spawn(cmd, syscall.SIGKILL)
+	return Child{c}, err
+}
+
+// Ended is closed when it has ended.
+func (c Child) Ended() <-chan struct{} { return c.of.done }
+
+// Signal sends it a signal; one that has ended takes none.
+func (c Child) Signal(sig syscall.Signal) error { return c.of.cmd.Process.Signal(sig) }
+
+// End asks it to end, and insists after the limit.
+func (c Child) End(limit time.Duration) error { return c.of.end(syscall.SIGTERM, limit) }
