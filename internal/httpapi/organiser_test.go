@@ -96,7 +96,7 @@ func TestRevisionsNameWhatTheySaw(t *testing.T) {
 	h := open(t, demo.Build{})
 	d := h.desk(organiser.House, "desk", organiser.LineRead, organiser.LineWrite)
 	all, tag := d.settings()
-	slower := with(all, map[string]any{"rate": 7, "call_window_s": 45.5})
+	slower := with(all, map[string]any{"rate": 7, "call_window_s": 45.5, "max_inside": 300, "payment_quota": 12.5})
 	before := h.evidence()
 	d.want(d.ask("PUT", own+"/settings", "", slower), 428, "precondition_missing")
 	for _, match := range []string{`"other"`, "W/" + tag, strings.Trim(tag, `"`)} {
@@ -110,7 +110,7 @@ func TestRevisionsNameWhatTheySaw(t *testing.T) {
 	made := d.want(d.ask("PUT", own+"/settings", "", slower, "If-Match", tag), 200, "")
 	var now map[string]any
 	made.into(t, &now)
-	want := with(all, map[string]any{"rate": 7.0, "call_window_s": 45.5})
+	want := with(all, map[string]any{"rate": 7.0, "call_window_s": 45.5, "max_inside": 300.0, "payment_quota": 12.5})
 	if diff := cmp.Diff(want, now); diff != "" || made.header.Get("ETag") == tag {
 		t.Errorf("made, under ETag %s (-want +got):\n%s", made.header.Get("ETag"), diff)
 	}
@@ -186,7 +186,7 @@ func TestSenselessSettingsAreRefused(t *testing.T) {
 	}{
 		{"rate", []any{0, -1, 10001}}, {"line_cap", []any{0, -5}}, {"order_limit", []any{0, 101}}, {"account_limit", []any{3, 10001}},
 		{"pass_quota", []any{0, 101}}, {"pass_life_s", []any{9.9, 3601}}, {"call_window_s", []any{0, 4, 1e300}}, {"pay_within_s", []any{0, -1e300}},
-		{"pay_extension_s", []any{-1, 86401}}, {"share_prior", []any{0, 1.01}}, {"tickets_prior", []any{0.5, 101}}, {"stock_slack", []any{-0.1, 2}},
+		{"pay_extension_s", []any{-1, 86401}}, {"share_prior", []any{0, 1.01}}, {"tickets_prior", []any{0.5, 101}}, {"stock_slack", []any{-0.1, 2}}, {"max_inside", []any{0, -3}}, {"payment_quota", []any{0, 10001}},
 		{"closes_at", []any{past, "2020-01-01T00:00:00Z"}}, {"opens_at", []any{opened}},
 	} {
 		for _, v := range c.values {

@@ -36,6 +36,8 @@ type settingsBody struct {
 	SharePrior   *float64   `json:"share_prior"`   // null: not known
 	TicketsPrior *float64   `json:"tickets_prior"` // null: not known
 	StockSlack   float64    `json:"stock_slack"`
+	MaxInside    *int64     `json:"max_inside"`    // null: no cap
+	PaymentQuota *float64   `json:"payment_quota"` // null: no cap
 }
 
 // settingsMembers are the members of a settingsBody, and whether each may be
@@ -45,6 +47,7 @@ func settingsMembers() map[string]bool {
 		"opens_at": false, "closes_at": true, "rate": true, "line_cap": false, "order_limit": false, "account_limit": false,
 		"pass_quota": false, "pass_life_s": false, "call_window_s": false, "pay_within_s": false, "pay_extension_s": false,
 		"share_prior": true, "tickets_prior": true, "stock_slack": false,
+		"max_inside": true, "payment_quota": true,
 	}
 }
 
@@ -54,6 +57,7 @@ func settingsOf(e inventory.Event) settingsBody {
 		PassQuota: e.PassQuota, PassLife: e.PassLife.Seconds(), CallWindow: e.CallWindow.Seconds(),
 		PayWithin: e.PayWithin.Seconds(), PayExtension: e.PayExtension.Seconds(),
 		SharePrior: e.SharePrior, TicketsPrior: e.TicketsPrior, StockSlack: e.StockSlack,
+		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota,
 	}
 	if e.ClosesAt != nil {
 		closes := e.ClosesAt.UTC()
@@ -73,6 +77,7 @@ func (b settingsBody) on(e inventory.Event) inventory.Event {
 	e.PassLife, e.CallWindow = micros(b.PassLife), micros(b.CallWindow)
 	e.PayWithin, e.PayExtension = micros(b.PayWithin), micros(b.PayExtension)
 	e.SharePrior, e.TicketsPrior, e.StockSlack = b.SharePrior, b.TicketsPrior, b.StockSlack
+	e.MaxInside, e.PaymentQuota = b.MaxInside, b.PaymentQuota
 	return e
 }
 
@@ -108,6 +113,10 @@ func (b settingsBody) senseless() *Problem {
 		return senseless("tickets_prior", "1 to 100 tickets, or null: not known")
 	case !within(b.StockSlack, 0, 1):
 		return senseless("stock_slack", "0 to 1")
+	case b.MaxInside != nil && (*b.MaxInside < 1 || *b.MaxInside > 1_000_000_000):
+		return senseless("max_inside", "1 to 1000000000 people, or null: no cap")
+	case b.PaymentQuota != nil && !(*b.PaymentQuota > 0 && *b.PaymentQuota <= inventory.FastestRate):
+		return senseless("payment_quota", fmt.Sprintf("more than 0 and at most %d payments a second, or null: no cap", inventory.FastestRate))
 	case b.ClosesAt != nil && !b.ClosesAt.After(b.OpensAt):
 		return senseless("closes_at", "later than opens_at, or null: not by itself")
 	}
