@@ -39,9 +39,7 @@ func (h *holder) recall(ctx context.Context) bool {
 		h.line.fault("bought", err)
 		return false
 	}
-	for _, e := range inside {
-		h.release.LetIn(e.Take, e.Place, e.TakenAt)
-	}
+	h.release.Earlier(inside)
 	for _, b := range bought {
 		h.release.Claimed(b.Take, b.Tickets, b.At)
 	}

@@ -252,10 +252,31 @@ func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unrea
 		case !known:
 			o.last[replica] = heard{r, now.Add(-max(0, now.Sub(r.at)))}
 		case !r.at.Equal(old.at):
-			o.last[replica] = heard{r, now}
+			o.last[replica] = heard{r.onOurClock(now), now}
 		}
 	}
 	return unread
+}
+
+// skewed is more than a report is ever late: its clock is another's then.
+const skewed = 3 * time.Second
+
+// onOurClock moves what a replica saw to our time, if its clock is wrong: a
+// report that is heard for the first time was written about now. Else everybody
+// inside there would seem to have been silent for as long as its clock is slow.
+func (r report) onOurClock(now time.Time) report {
+	off := now.Sub(r.at)
+	if off.Abs() <= skewed {
+		return r
+	}
+	for k, list := range r.facts {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].at = list[i].at.Add(off)
+		}
+		r.facts[k] = list
+	}
+	return r
 }
 
 // lately are the reports not older than age.

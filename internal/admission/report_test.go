@@ -122,3 +122,41 @@ func TestReportsGrowOldByOurClock(t *testing.T) {
 		t.Errorf("two doors have %v", numbers)
 	}
 }
+
+// What a replica with a wrong clock saw is told by ours: its people are not
+// silent because its clock is slow.
+func TestAReportOfAWrongClock(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	for _, off := range []time.Duration{-40 * time.Second, -2 * time.Second, 0, 30 * time.Second} {
+		var o others
+		theirs := now.Add(off)
+		o.hear(map[string][]byte{"slow": report{at: theirs}.encode()}, "me", now)
+		r := report{at: theirs.Add(time.Second)}
+		r.facts[alive] = []noted{{id: 7, at: theirs}} // a second before it was written
+		o.hear(map[string][]byte{"slow": r.encode()}, "me", now.Add(time.Second))
+		heard := o.lately(time.Minute, now.Add(time.Second))
+		if len(heard) != 1 || len(heard[0].facts[alive]) != 1 {
+			t.Fatalf("a clock %s off: heard %+v", off, heard)
+		}
+		if late := now.Sub(heard[0].facts[alive][0].at); late.Abs() > skewed {
+			t.Errorf("a clock %s off: the sign of life of now is told as %s ago", off, late)
+		}
+	}
+}
+
+// Whoever was let in before a take-over counts in the last minute.
+func TestTheLastMinuteOutlivesATakeOver(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	r := NewRelease(Sale{Event: "e", Epoch: 1}, Door{Event: "e", Epoch: 1, Taken: 100}, now)
+	var before []Entry
+	for take := int64(100); take > 0; take-- { // one a second
+		before = append(before, Entry{
+			Pass:    Pass{Take: take, Place: take, ExpiresAt: now.Add(time.Hour)},
+			TakenAt: now.Add(-time.Duration(100-take)*time.Second - 500*time.Millisecond),
+		})
+	}
+	r.Earlier(before)
+	if n := r.minute.since(100); n < 58 || n > 61 {
+		t.Errorf("%d let in during the last minute, want 60", n)
+	}
+}

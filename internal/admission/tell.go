@@ -1,6 +1,10 @@
 package admission
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // What the holder is told. Times are those of whoever saw it.
 
@@ -18,6 +22,18 @@ func (r *Release) LetIn(take, number int64, at time.Time) {
 		p.told, p.at = true, at
 		if p.end == unused {
 			r.revive(p)
+		}
+	}
+}
+
+// Earlier: these passes were handed out before this term. Whoever was let in
+// within the last minute counts in what is told of it.
+func (r *Release) Earlier(passes []Entry) {
+	byTake := slices.SortedFunc(slices.Values(passes), func(a, b Entry) int { return cmp.Compare(a.Take, b.Take) })
+	for _, e := range byTake {
+		r.LetIn(e.Take, e.Place, e.TakenAt)
+		if r.now.Sub(e.TakenAt) < time.Minute {
+			r.minute.note(e.TakenAt, e.Take-1)
 		}
 	}
 }

@@ -30,7 +30,8 @@ type eventPage struct {
 	Venue, StateText, Tone              string
 	Closed                              bool
 	OpensAt                             time.Time
-	OpensIn                             int // seconds; 0: it has begun
+	OpensIn                             int       // seconds; 0: it has begun
+	LobbyUntil                          time.Time // zero: who comes now is not drawn
 	Seats                               countsView
 	Waiting, AtDoor, Inside, LastMinute int64
 	Currency                            string
@@ -54,6 +55,9 @@ func (p *pages) event(c *fiber.Ctx) error {
 	page.Title = sale.Title + " – Waitroom"
 	if s.State == admission.Scheduled {
 		page.OpensIn = max(1, int(time.Until(sale.OpensAt).Seconds()))
+	}
+	if l := sale.Lobby; l != nil && time.Now().Before(l.ClosesAt) {
+		page.LobbyUntil = l.ClosesAt
 	}
 	if hall, ok := p.api.Halls.Get(page.Event); ok {
 		page.Hall, page.Currency = hall.drawing.says("Map of the hall. The figures above say the same in numbers."), hall.plan.Currency

@@ -30,7 +30,7 @@ func TestSharedDocumentsAreNobodys(t *testing.T) {
 		event + "/status":                          eachSecond,
 		event + "/availability":                    eachSecond,
 		event + "/seatmap." + seats.Plan + ".json": forEver,
-		"/.well-known/jwks.json":                   "public, max-age=300",
+		"/.well-known/jwks.json":                   "public, max-age=300, stale-while-revalidate=600, stale-if-error=86400",
 	} {
 		// One that brings everything that a person could be known by.
 		known := map[string]string{

@@ -99,6 +99,30 @@ var pictures = []picture{
 		b.join(e)
 		b.sees("paused", "document.getElementById('sale').textContent.startsWith('Paused')")
 	}},
+	{"event-lobby", func(t *testing.T, w *world, b *tab) {
+		b.open("/e/" + w.sale(t, stalls(t), drawn(time.Hour, "drand quicknet, the first round after noon")))
+		b.sees("how it is drawn", "document.getElementById('lot')")
+	}},
+	{"place-lobby", func(t *testing.T, w *world, b *tab) {
+		b.join(w.sale(t, stalls(t), drawn(time.Hour, "drand quicknet, the first round after noon")))
+		b.heading("You are in the lobby")
+	}},
+	{"draw-before", func(t *testing.T, w *world, b *tab) {
+		b.open("/e/" + w.sale(t, stalls(t), drawn(time.Hour, "drand quicknet, the first round after noon")) + "/draw")
+		b.heading("The draw")
+	}},
+	{"draw-done", func(t *testing.T, w *world, b *tab) {
+		e := w.sale(t, stalls(t), drawn(2*time.Second, ""))
+		w.joined(t, e)
+		until(t, "it is drawn", func() bool {
+			var doc struct{ Draw struct{ Seed *string } }
+			w.api(t, "GET", "/v1/public/events/"+e+"/status", "", nil, &doc)
+			return doc.Draw.Seed != nil
+		})
+		b.open("/e/" + e + "/draw")
+		b.press("Check it here")
+		b.sees("the verdict", "document.getElementById('verdict').textContent.includes('number')")
+	}},
 	{"place-called", func(t *testing.T, w *world, b *tab) {
 		b.join(w.sale(t, concertHall(t)))
 		b.heading("It is your turn")

@@ -14,6 +14,7 @@ func TestPages(t *testing.T) {
 	t.Run("who pays too late is told so", w.tooLate)
 	t.Run("a payment that failed can be made anew", w.paidAnew)
 	t.Run("the wait never goes back and is spoken politely", w.waits)
+	t.Run("a lobby is drawn, and checked in the browser", w.lobby)
 	t.Run("nothing moves when the sale begins", w.begins)
 	t.Run("a sale can be watched and joined by hand", w.besideFans)
 	t.Run("a seat that comes back is offered", w.comesBack)
