@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"encoding/hex"
 	"fmt"
 	"testing"
 	"time"
@@ -50,7 +51,9 @@ func (w *world) lobby(t *testing.T) {
 	}
 	w.api(t, "GET", "/v1/public/events/"+e+"/status", "", nil, &doc)
 	var seed draw.Seed
-	fmt.Sscanf(doc.Draw.Seed, "%x", &seed) //nolint:errcheck // judged below
+	if _, err := hex.Decode(seed[:], []byte(doc.Draw.Seed)); err != nil {
+		t.Fatal(err)
+	}
 	want := draw.New(seed.Mix("fair, 12 °C"), doc.Draw.Count).Number(int64(index))
 	if got := ask[int](b, "Number(document.getElementById('place').dataset.number)"); int64(got) != want || doc.Draw.Count != 10 {
 		t.Errorf("index %d of %d is shown number %d, want %d of 10", index, doc.Draw.Count, got, want)
