@@ -16,7 +16,7 @@ GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 demo:
 	@scripts/need.sh go postgres
 	go build -o bin/ ./cmd/waitctl
-	@exec bin/waitctl demo $(ARGS)
+	@bin/waitctl demo $(ARGS) || { code=$$?; test $$code -eq 130 || exit $$code; } # 130: Ctrl-C
 
 build:
 	@scripts/need.sh go
