@@ -31,6 +31,7 @@ type demoCmd struct {
 	Rate      float64       `default:"50" help:"People let in a second."`
 	Plan      string        `help:"A seating plan to sell instead of the concert hall." placeholder:"FILE"`
 	PayWithin time.Duration `default:"40s" help:"How long an unpaid order holds its seats."`
+	HoldBack  int           `default:"40" help:"Seats that the house holds back, and frees once all else is sold: the second wave."`
 	Seed      uint64        `default:"1" help:"The same seed, the same people."`
 	Line      string        `default:"local" enum:"local,dynamodb" help:"Where the line is kept: local (a file), or dynamodb (a stand-in, unless DYNAMODB_ENDPOINT names another)."`
 	Addr      string        `default:"127.0.0.1:8080" help:"Where the browser can look on."`
@@ -57,6 +58,7 @@ func (c *demoCmd) Validate() error {
 	share := func(v float64) bool { return v >= 0 && v <= 1 }
 	return errors.Join(
 		process.Want(c.Fans >= 1, "--fans %d: want somebody to come", c.Fans),
+		process.Want(c.HoldBack >= 0, "--hold-back %d: want 0 or more", c.HoldBack),
 		process.Want(c.Replicas == 0 || c.Replicas > 0 && c.Line == "dynamodb", "--replicas %d: want 1 or more, and --line dynamodb: a file is one process's", c.Replicas),
 		process.Want(!c.Harm || c.Replicas > 1, "--harm: want --replicas 2 or more"),
 		process.Want(c.Lobby >= 0 && c.Lobby <= max(c.Fans, 0), "--lobby %d: want 0 to as many as come", c.Lobby),
@@ -168,11 +170,15 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 	if err != nil {
 		return inventory.Event{}, inventory.Hall{}, err
 	}
+	offered := (&hall{sold}).kept()
+	for i := range min(c.HoldBack, len(offered.Seats)) {
+		offered.Seats[i*len(offered.Seats)/c.HoldBack].HeldBack = true
+	}
 	return inventory.Event{
 		ID: "demo", Title: plan.Name, Venue: "Somewhere near you", Currency: "EUR",
 		Rate: &c.Rate, LineCap: 2_000_000, OrderLimit: 4, AccountLimit: 4, PassQuota: 4, PassLife: 10 * time.Minute,
 		CallWindow: 2 * time.Minute, PayWithin: c.PayWithin, PayExtension: c.PayWithin / 4, StockSlack: 0.5,
-	}, *(&hall{sold}).kept(), nil
+	}, *offered, nil
 }
 
 // prices go down from category to category.

@@ -35,6 +35,7 @@ type cli struct {
 	Close    closeCmd    `cmd:"" help:"End the sale for good."`
 	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
+	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process  processCmd  `cmd:"" hidden:""`
 	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`

@@ -17,6 +17,8 @@ import (
 	"waitroom/internal/audit"
 	"waitroom/internal/course"
 	"waitroom/internal/crowd"
+	"waitroom/internal/inventory"
+	"waitroom/internal/pg"
 	"waitroom/internal/stack"
 	schema "waitroom/sql"
 )
@@ -183,7 +185,13 @@ func (w *watch) until(ctx context.Context) error {
 				continue
 			}
 			w.view.show(s, w.fans.Tally.Done.Load())
-			if s.T > 0 && s.Pending == 0 && (s.Free == 0 || w.home) {
+			if s.State == "exhausted" && s.HeldBack > 0 {
+				if err := w.free(ctx); err != nil {
+					return err
+				}
+				continue
+			}
+			if s.T > 0 && s.Pending == 0 && (s.Free == 0 && s.HeldBack == 0 || w.home) {
 				over += time.Second
 			} else {
 				over = 0
@@ -193,6 +201,18 @@ func (w *watch) until(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// free puts the house's own seats on sale, as an organiser does who sees that
+// all else is sold: a second wave.
+func (w *watch) free(ctx context.Context) error {
+	pool, err := pg.Open(ctx, w.h.DatabaseURL, "demo", pg.Limits{Conns: 1})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	_, err = inventory.FreeHeld(ctx, pool, w.c.Event.ID, len(w.c.Hall.Seats))
+	return err
 }
 
 // leave sends everybody home, and waits for what the provider still has to
@@ -263,7 +283,7 @@ func (w *watch) look(ctx context.Context, now time.Time) (course.Sample, error) 
 	w.last = t
 	w.samples = append(w.samples, s)
 	w.wave = max(w.wave, s.Wave)
-	if s.Free > 0 || s.Pending > 0 {
+	if s.Free > 0 || s.Pending > 0 || s.HeldBack > 0 {
 		w.soldAt = s.T
 	}
 	return s, nil
