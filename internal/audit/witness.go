@@ -224,9 +224,9 @@ const (
 	asksAgain  = 4 * time.Second // longest pause between two asks of somebody at the door
 	passedOver = 5 * time.Second // after so long at the door, nobody behind goes first
 	onItsWay   = time.Second     // until a request that was sent is held
-	// heldFor is how long a request is held at most, and a little: one that is
-	// answered later was not at the door any more, but in a server that stood
-	// still.
+	// heldFor is how long a request is held at most, and a little. One that is
+	// answered later was for a time, nobody can tell which, not at a door but
+	// in a server that stood still: there nobody can be let in.
 	heldFor = 2500 * time.Millisecond
 )
 
@@ -241,6 +241,9 @@ func (w *witness) hearDoor(told []answer) {
 				since = a.Asked
 			}
 			last = a.At
+			if a.At.Sub(a.Asked) > heldFor {
+				continue
+			}
 			w.over.Counted++
 			w.overtaken(a, since.Add(passedOver))
 		case "pass", "join":
@@ -257,12 +260,8 @@ func (w *witness) overtaken(a answer, earliest time.Time) {
 	if from.Before(earliest) {
 		from = earliest
 	}
-	to := a.At
-	if over := a.Asked.Add(heldFor); over.Before(to) {
-		to = over
-	}
 	i, _ := slices.BinarySearchFunc(w.passes, from, func(p pass, t time.Time) int { return p.taken.Compare(t) })
-	for ; i < len(w.passes) && w.passes[i].taken.Before(to); i++ {
+	for ; i < len(w.passes) && w.passes[i].taken.Before(a.At); i++ {
 		p := w.passes[i]
 		own, in := w.places[position{a.Epoch, a.Number}]
 		soon := in && own.Sub(p.taken) <= passedOver
