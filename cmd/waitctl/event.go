@@ -35,6 +35,9 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	event := newEvent(file)
 	event.Organiser = c.Organiser
+	if event.AccessCodes, err = codesOf(c.File, file); err != nil {
+		return err
+	}
 	pool, err := c.open(ctx)
 	if err != nil {
 		return err
@@ -50,6 +53,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "event %s created\n", file.ID)
 	hall.describe(out, hall.heldBack())
 	describeDraw(out, file)
+	describeAsked(out, event)
 	if file.Rate == 0 {
 		fmt.Fprintf(out, "no rate is set, so nobody is let in: waitctl rate set %s N\n", file.ID)
 	}
@@ -95,11 +99,19 @@ func newEvent(f seating.EventFile) inventory.Event {
 		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
 		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota),
+		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired),
 	}
 	if d := f.Draw; d != nil {
 		e.Draw = &inventory.Draw{LobbyOpensAt: d.LobbyOpensAt, LobbyClosesAt: d.LobbyClosesAt, Beacon: d.Beacon}
 	}
 	return e
+}
+
+func asked(required bool) inventory.Asked {
+	if required {
+		return inventory.Required
+	}
+	return inventory.NotAsked
 }
 
 // set is nil for what was not set.
@@ -149,6 +161,7 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 		{"pay_within", e.PayWithin}, {"pay_extension", e.PayExtension},
 		{"share_prior", orNone(e.SharePrior)}, {"tickets_prior", orNone(e.TicketsPrior)}, {"stock_slack", e.StockSlack},
 		{"max_inside", orNone(e.MaxInside)}, {"payment_quota", orNone(e.PaymentQuota)},
+		{"accounts", e.Accounts}, {"codes", e.Codes},
 		{"plan_hash", e.PlanHash}, {"version", e.Version},
 		{"seats", fmt.Sprintf("%d free, %d pending, %d sold, %d held back", n.Free, n.Pending, n.Sold, n.HeldBack)},
 	} {

@@ -38,6 +38,7 @@ type cli struct {
 	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process  processCmd  `cmd:"" hidden:""`
+	Codes    codesCmd    `cmd:"" help:"Access codes of an event."`
 	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
 	Audit    auditCmd    `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }

@@ -33,6 +33,15 @@ type Joined struct {
 	New     bool   // false: it is the live place that the holder had
 }
 
+// Condition is what somebody has to meet to get a new place; its error says what
+// is missing, or that it cannot be told.
+type Condition func(ctx context.Context) error
+
+// unmet is a condition's answer.
+type unmet struct{ error }
+
+func (u unmet) Unwrap() error { return u.error }
+
 // entrance is where people join one line. Numbers are allotted in blocks: what
 // arrived while the last block was being fetched becomes the next, so joins a
 // second are not bounded by the one counter.
@@ -66,9 +75,12 @@ func newEntrance(l *Line) *entrance {
 // Refused with ErrOver, ErrEarly, ErrFull, ErrBusy, ErrEpoch; with ErrDoubt the holder
 // may have got a place, and learns it by asking again.
 //
+// Who has no live place has to meet the conditions first, in their order; what
+// one of them answers comes back, and no number is used.
+//
 // had is the ticket that the holder shows, if any: it is their place still, when
 // the store has lost it.
-func (l *Line) Join(ctx context.Context, holder string, had Ticket) (Joined, error) {
+func (l *Line) Join(ctx context.Context, holder string, had Ticket, conditions ...Condition) (Joined, error) {
 	sale, now := l.Sale(), time.Now()
 	if sale.over(now) {
 		return Joined{}, ErrOver
@@ -79,7 +91,7 @@ func (l *Line) Join(ctx context.Context, holder string, had Ticket) (Joined, err
 	if !l.isOpen() {
 		return Joined{}, ErrDoubt
 	}
-	j, led := l.entrance.begin(ctx, holder, had)
+	j, led := l.entrance.begin(ctx, holder, had, conditions)
 	if j == nil {
 		l.cfg.Metrics.joins.WithLabelValues("busy").Inc()
 		return Joined{}, ErrBusy
@@ -98,7 +110,7 @@ func (l *Line) Join(ctx context.Context, holder string, had Ticket) (Joined, err
 // begin starts the holder's join, or finds the one under way. It goes on when
 // its caller gives up: others may wait for it. Nil: too many are under way, or
 // this replica ends.
-func (e *entrance) begin(ctx context.Context, holder string, had Ticket) (j *joining, led bool) {
+func (e *entrance) begin(ctx context.Context, holder string, had Ticket, conditions []Condition) (j *joining, led bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if j := e.joinings[holder]; j != nil || e.closed || len(e.joinings) >= joinsWaiting {
@@ -107,7 +119,7 @@ func (e *entrance) begin(ctx context.Context, holder string, had Ticket) (j *joi
 	j = &joining{done: make(chan struct{})}
 	e.joinings[holder] = j
 	e.under.Go(func() {
-		j.joined, j.err = e.inTurn(context.WithoutCancel(ctx), holder, had)
+		j.joined, j.err = e.inTurn(context.WithoutCancel(ctx), holder, had, conditions)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.joinings, holder)
@@ -125,7 +137,10 @@ func (e *entrance) close() {
 }
 
 func joinOutcome(j Joined, err error) string {
+	var refused unmet
 	switch {
+	case errors.As(err, &refused):
+		return "unmet"
 	case errors.Is(err, ErrFull):
 		return "full"
 	case errors.Is(err, ErrBusy):
@@ -139,7 +154,7 @@ func joinOutcome(j Joined, err error) string {
 }
 
 // inTurn joins once the store has room for it.
-func (e *entrance) inTurn(ctx context.Context, holder string, had Ticket) (Joined, error) {
+func (e *entrance) inTurn(ctx context.Context, holder string, had Ticket, conditions []Condition) (Joined, error) {
 	patience := time.NewTimer(joinWait)
 	defer patience.Stop()
 	select {
@@ -150,10 +165,10 @@ func (e *entrance) inTurn(ctx context.Context, holder string, had Ticket) (Joine
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
-	return e.join(ctx, holder, had)
+	return e.join(ctx, holder, had, conditions)
 }
 
-func (e *entrance) join(ctx context.Context, holder string, had Ticket) (Joined, error) {
+func (e *entrance) join(ctx context.Context, holder string, had Ticket, conditions []Condition) (Joined, error) {
 	old, err := e.find(ctx, holder)
 	if err == nil && old.Live(e.line.epoch, time.Now()) {
 		return e.joined(old, false)
@@ -162,7 +177,12 @@ func (e *entrance) join(ctx context.Context, holder string, had Ticket) (Joined,
 		return Joined{}, uncertain("find place", err)
 	}
 	if err != nil && had.Epoch == e.line.epoch && had.Holder() == holder {
-		return e.rejoin(ctx, had)
+		return e.rejoin(ctx, had, conditions)
+	}
+	for _, met := range conditions {
+		if err := met(ctx); err != nil {
+			return Joined{}, unmet{err}
+		}
 	}
 	var number int64
 	if err := e.numbers.do(ctx, &number); err != nil {
@@ -180,13 +200,13 @@ func (e *entrance) join(ctx context.Context, holder string, had Ticket) (Joined,
 
 // rejoin writes the place of a signed ticket that the store has lost, unless it
 // is over: then its holder starts from the tail.
-func (e *entrance) rejoin(ctx context.Context, had Ticket) (Joined, error) {
+func (e *entrance) rejoin(ctx context.Context, had Ticket, conditions []Condition) (Joined, error) {
 	p, err := e.line.signed(ctx, had)
 	switch {
 	case err != nil:
 		return Joined{}, uncertain("ledger", err)
 	case !p.Live(e.line.epoch, time.Now()):
-		return e.join(ctx, had.Holder(), Ticket{})
+		return e.join(ctx, had.Holder(), Ticket{}, conditions)
 	case p.State == Passed:
 		return e.joined(p, false)
 	}

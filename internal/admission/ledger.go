@@ -307,7 +307,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		SELECT id, e.epoch, title, venue, control, opens_at, closes_at, coalesce(release_rate, 0),
 			order_limit, pass_quota, extract(epoch FROM pass_life)::float8, extract(epoch FROM call_window)::float8,
 			line_cap, coalesce(share_prior, 0), coalesce(tickets_prior, 0), stock_slack,
-			coalesce(max_inside, 0), coalesce(payment_quota, 0),
+			coalesce(max_inside, 0), coalesce(payment_quota, 0), accounts = 'required', codes = 'required',
 			seed, lobby_opens_at, lobby_closes_at, coalesce(beacon, ''), coalesce(value, '')
 		FROM events e LEFT JOIN draws d ON (d.event_id, d.epoch) = (e.id, e.epoch)
 		ORDER BY opens_at, id`)
@@ -322,7 +322,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		var life, window float64
 		err := row.Scan(&s.Event, &s.Epoch, &s.Title, &s.Venue, &s.Control, &s.OpensAt, &closes, &s.Rate,
 			&s.OrderLimit, &s.PassQuota, &life, &window, &s.LineCap, &s.SharePrior, &s.TicketsPrior, &s.Slack,
-			&s.MaxInside, &s.PaymentQuota,
+			&s.MaxInside, &s.PaymentQuota, &s.Accounts, &s.Codes,
 			&seed, &lobbyOpens, &lobbyCloses, &lobby.Beacon, &lobby.Value)
 		if closes != nil {
 			s.ClosesAt = *closes

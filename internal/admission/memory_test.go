@@ -26,6 +26,7 @@ type memoryLine struct {
 	lobby   admission.Tail
 	places  map[string]admission.Place
 	reports map[string][]byte
+	codes   map[string]map[int64]string // in this epoch: by code, who has which slot
 }
 
 var _ admission.Store = (*memory)(nil)
@@ -72,7 +73,7 @@ func (m *memory) Open(ctx context.Context, from admission.Door, tail admission.T
 	if l := m.lines[from.Event]; l == nil || l.door.Epoch < from.Epoch {
 		m.lines[from.Event] = &memoryLine{
 			door: from, tail: tail.Next, lobby: tail,
-			places: map[string]admission.Place{}, reports: map[string][]byte{},
+			places: map[string]admission.Place{}, reports: map[string][]byte{}, codes: map[string]map[int64]string{},
 		}
 	}
 	m.mu.Unlock()
@@ -97,6 +98,26 @@ func (m *memory) Allot(ctx context.Context, event string, epoch, n, limit int64)
 		l.tail += n
 		return l.tail - n, nil
 	})
+}
+
+func (m *memory) UseCode(ctx context.Context, u admission.CodeUse) error {
+	_, err := in(ctx, m, u.Event, func(l *memoryLine) (struct{}, error) {
+		if err := l.at(u.Epoch); err != nil {
+			return struct{}{}, err
+		}
+		taken := l.codes[u.Code]
+		slot, have, err := u.Slot(taken)
+		if err != nil || have {
+			return struct{}{}, err
+		}
+		if taken == nil {
+			taken = map[int64]string{}
+			l.codes[u.Code] = taken
+		}
+		taken[slot] = u.Holder
+		return struct{}{}, nil
+	})
+	return err
 }
 
 func (m *memory) Tail(ctx context.Context, event string) (admission.Tail, error) {

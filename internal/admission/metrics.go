@@ -7,7 +7,7 @@ import (
 
 // Metrics are what operators see of all lines of a replica.
 type Metrics struct {
-	joins   *prometheus.CounterVec // outcome: new again full busy doubt
+	joins   *prometheus.CounterVec // outcome: new again unmet full busy doubt
 	passes  *prometheus.CounterVec // outcome: new again
 	takes   prometheus.Counter
 	burned  *prometheus.CounterVec // why: block again left unknown

@@ -19,6 +19,8 @@ type Sale struct {
 	PassLife   time.Duration
 	CallWindow time.Duration
 	LineCap    int64
+	Accounts   bool   // who joins needs an account
+	Codes      bool   // or an access code
 	Lobby      *Lobby // nil: first come, first served
 
 	// Where learning starts; 0: the organiser does not know.

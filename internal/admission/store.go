@@ -58,6 +58,12 @@ type Store interface {
 	// Place finds a holder's place. ErrNoPlace if it has none in this epoch.
 	Place(ctx context.Context, event string, epoch int64, holder string) (Place, error)
 
+	// UseCode takes one of a code's uses for its holder, or finds the one that
+	// the holder has: whatever became of earlier calls, and whenever they land,
+	// a holder has one in an epoch. ErrUsedUp: others have them all. A use is not
+	// given back. After an error the caller asks again.
+	UseCode(ctx context.Context, u CodeUse) error
+
 	// Pass turns a waiting place into a passed one. p.Take, p.TakenAt and
 	// p.PassUntil say by which credit. If the place passed already, that first
 	// pass comes back and nothing changes. A place whose item is missing is

@@ -11,6 +11,7 @@ var arrows = map[string][]string{
 	"sql":                              {},
 	"web":                              {},
 	"internal/pg":                      {"sql"},
+	"internal/account":                 {},
 	"internal/audit":                   {"sql"},
 	"internal/outlet":                  {},
 	"internal/seating":                 {},
@@ -32,7 +33,7 @@ var arrows = map[string][]string{
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
 	"internal/organiser":               {},
 	"internal/httpapi": {
-		"internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/webhooks", "web",
+		"internal/account", "internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
 	"internal/stack":     {"internal/pg"},
@@ -73,6 +74,8 @@ var walls = []struct {
 	{"github.com/alicebob/miniredis/v2", []string{"internal/stack"}},
 	{"github.com/redis/go-redis/v9", []string{"internal/httpapi/limiter.go", "internal/stack"}},
 	{"github.com/go-redis/redis_rate/v10", []string{"internal/httpapi/limiter.go"}},
+	{"github.com/coreos/go-oidc/v3", []string{"internal/account"}},
+	{"github.com/go-jose/go-jose/v4", []string{"internal/account"}},
 	{"github.com/pressly/goose/v3", []string{"internal/pg"}},
 	{"github.com/alecthomas/kong", []string{"internal/process", "cmd/..."}},
 }

@@ -68,6 +68,7 @@ type Build struct {
 	// Limits on who joins from one network; see daemon.WaitroomConfig.
 	JoinsPerNetwork int
 	TrustedProxies  []string
+	Identity        daemon.Identity // what events may ask of who joins
 }
 
 // Open starts the servers, makes the event and starts every process. It returns

@@ -67,6 +67,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
 		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
+		Identity: b.Identity,
 	}
 	if b.Replicas > 0 {
 		return h.startReplicas(ctx, b, room)

@@ -30,6 +30,7 @@ type API struct {
 	Money      func(minor int64, currency string) string
 	AdminToken string
 	Desk       *Desk    // where organisers steer
+	Identity   Identity // what events may ask of who joins
 	Joins      *Limiter // of joins from one network; nil limits nobody
 	Log        *slog.Logger
 	Limits     Limits

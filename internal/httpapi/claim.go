@@ -130,8 +130,10 @@ func (a *API) claim(ctx context.Context, r claimRequest) (reply, error) {
 	return a.answered(ctx, line, hall, r, pass, answer)
 }
 
-// attempt is the claim as the inventory takes it. The holder stands for the
-// account: no organiser asks for one yet.
+// attempt is the claim as the inventory takes it. The account is the pass's
+// holder: where the event asks for accounts it is made of one, and is the same
+// for all places that the account had here; else it stands for whoever has the
+// secret.
 func (h *Hall) attempt(r claimRequest, p admission.Pass) (inventory.Attempt, error) {
 	at := inventory.Attempt{
 		Event: r.event, Account: p.Holder, Holder: p.Holder, Epoch: p.Epoch, Place: p.Place, Take: p.Take,

@@ -24,7 +24,11 @@ func (a *API) readAnyPass(c *fiber.Ctx) (admission.Pass, error) {
 	if event == "" && c.Context().QueryArgs().Has("event") {
 		return admission.Pass{}, problem("bad_request", "event: names none; a gateway that means any leaves it out")
 	}
-	token := carried(c, event)
+	p, err := a.passFor(event, carried(c, event))
+	return p, a.Identity.refused("verify", err)
+}
+
+func (a *API) passFor(event, token string) (admission.Pass, error) {
 	if token == "" {
 		return admission.Pass{}, problem("token_missing", "")
 	}

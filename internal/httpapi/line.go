@@ -15,7 +15,11 @@ import (
 // joinRequest names its holder by a possession secret. That is also the join's
 // idempotency key: the same secret gets the same live place.
 // ticket, if shown, is the place it is of: even when the line has lost it.
-type joinRequest struct{ event, secret, ticket string }
+type joinRequest struct {
+	event, secret, ticket string
+	asked                 joinAsked
+	seen                  seen
+}
 
 const (
 	secretLeast = 22 // characters of base64url: 128 bits and more
@@ -23,7 +27,9 @@ const (
 )
 
 func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
-	r := joinRequest{event: c.Params("event"), secret: bearer(c), ticket: c.Get("Waitroom-Ticket")}
+	r := joinRequest{
+		event: c.Params("event"), secret: bearer(c), ticket: c.Get("Waitroom-Ticket"), seen: a.Identity.Suspicion.look(c),
+	}
 	if r.secret != "" && (len(r.secret) < secretLeast || len(r.secret) > secretMost) {
 		return r, problem("bad_request", "the secret is 22 to 128 characters of base64url, of 128 random bits at least")
 	}
@@ -32,7 +38,10 @@ func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
 			return r, problem("bad_request", "the secret is base64url")
 		}
 	}
-	return r, a.Joins.admit(c)
+	if err := a.Joins.admit(c); err != nil {
+		return r, err
+	}
+	return r, r.asked.read(c)
 }
 
 type placeBody struct {
@@ -61,20 +70,32 @@ func drawnNumber(n int64) *int64 {
 }
 
 func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
+	out, err := a.joined(ctx, r)
+	return out, a.Identity.refused("join", err)
+}
+
+func (a *API) joined(ctx context.Context, r joinRequest) (reply, error) {
 	line, ok := a.Lines.Line(r.event)
 	if !ok {
 		return reply{}, problem("no_such_event", "")
 	}
-	made := ""
-	if r.secret == "" {
-		made = admission.NewSecret()
-		r.secret = made
+	sale := line.Sale()
+	holder, made, err := a.whose(ctx, sale, r)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := a.challenged(ctx, line, holder, r); err != nil {
+		return reply{}, a.lineRefused("join", err)
+	}
+	var conditions []admission.Condition
+	if sale.Codes {
+		conditions = append(conditions, a.coded(line, holder, r.asked.Code))
 	}
 	had, _, err := line.Ticket(r.ticket)
 	if err != nil {
 		had = admission.Ticket{} // another's, or of another line: it says nothing
 	}
-	joined, err := line.Join(ctx, admission.HolderOf(r.secret), had)
+	joined, err := line.Join(ctx, holder, had, conditions...)
 	if err != nil {
 		return reply{}, a.lineRefused("join", err)
 	}
@@ -94,7 +115,12 @@ func (a *API) join(ctx context.Context, r joinRequest) (reply, error) {
 // lineRefused turns what the line says into its problem. What the line is not
 // certain of is never a refusal: ask again.
 func (a *API) lineRefused(what string, err error) error {
+	var refused *Problem
 	switch {
+	case errors.As(err, &refused):
+		return refused
+	case errors.Is(err, admission.ErrUsedUp):
+		return problem("code_used_up", "")
 	case errors.Is(err, admission.ErrOver):
 		return problem("sale_closed", "")
 	case errors.Is(err, admission.ErrEarly):

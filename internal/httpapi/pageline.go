@@ -65,29 +65,6 @@ func (p *pages) event(c *fiber.Ctx) error {
 	return p.show(c, "event.html", page, sharedPage)
 }
 
-func (p *pages) join(c *fiber.Ctx) error {
-	if err := p.api.Joins.admit(c); err != nil {
-		return p.sorry(c, err)
-	}
-	secret := cookie(c, secretCookie)
-	if secret == "" {
-		secret = admission.NewSecret()
-	}
-	ctx, cancel := context.WithTimeout(c.UserContext(), joinDeadline)
-	defer cancel()
-	out, err := p.api.join(ctx, joinRequest{event: c.Params("event"), secret: secret, ticket: cookie(c, ticketCookie)})
-	if err != nil {
-		return p.sorry(c, err)
-	}
-	joined := out.body.(joinedBody)
-	p.keep(c, secretCookie, secret, cookieLife)
-	p.keep(c, ticketCookie, joined.Ticket, cookieLife)
-	if line, ok := p.api.Lines.Line(c.Params("event")); ok {
-		p.keepCame(c, joined.Place.Number, line.Standing().Front)
-	}
-	return p.to(c, "/place")
-}
-
 // holder is whose ticket the browser carries.
 func (p *pages) holder(c *fiber.Ctx) (ticketRequest, error) {
 	return p.api.ticketHolder(c.Params("event"), cookie(c, ticketCookie))

@@ -19,13 +19,14 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 	most, quota := int64(500), 2.5
 	full.MaxInside, full.PaymentQuota = &most, &quota
 	full.Venue, full.Organiser, full.PayExtension, full.StockSlack = "Hall 音樂廳", "acme", 0, 0
+	full.Accounts, full.Codes = inventory.Required, inventory.Required
 	for _, e := range []inventory.Event{gala("least"), full} {
 		if c, err := inventory.CreateEvent(t.Context(), pool, e, nil); err != nil || c != inventory.Changed {
 			t.Fatalf("%s: %s, %v", e.ID, c, err)
 		}
 		e.Control, e.Version = "run", 1
 		if e.Organiser == "" {
-			e.Organiser = "house"
+			e.Organiser, e.Accounts, e.Codes = "house", inventory.NotAsked, inventory.NotAsked
 		}
 		got, err := inventory.Events(t.Context(), pool, e.ID)
 		if diff := cmp.Diff([]inventory.Event{e}, got); err != nil || diff != "" {

@@ -33,6 +33,10 @@ type EventFile struct {
 	MaxInside    int     // people inside at once; 0: no cap
 	PaymentQuota float64 // payments a second that the provider opens for us; 0: not known
 
+	Accounts      bool // who joins needs an account of the organiser's sign-in
+	CodesRequired bool // or an access code
+	Codes         CodesFile
+
 	Draw *DrawFile // nil: first come, first served
 
 	Plan  string // a seating plan's file, relative to this one; empty: none
@@ -90,7 +94,9 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"max_inside":    y.whole(&e.MaxInside, 1, 1_000_000_000),
 		"payment_quota": y.number(&e.PaymentQuota, upTo(10_000), "payments a second, more than 0 and at most 10000"),
 
-		"draw": y.draw(&e.Draw, now),
+		"accounts": y.required(&e.Accounts),
+		"codes":    y.codes(&e.CodesRequired, &e.Codes),
+		"draw":     y.draw(&e.Draw, now),
 
 		"plan":              y.text(&e.Plan, 1000),
 		"prices":            y.prices(&e.Offer),

@@ -27,6 +27,7 @@ func testGone(t *testing.T, open Open) {
 	_, errDraw := l.Draw(ctx, l.event, 1, draw.Seed{1}, "")
 	_, errJoin := l.Join(ctx, p, noon)
 	_, errPlace := l.Place(ctx, l.event, 1, p.Holder)
+	errCode := l.UseCode(ctx, l.use("ada", 1))
 	_, errPass := l.Pass(ctx, passed(p, 1, noon, time.Minute))
 	_, errLeave := l.Leave(ctx, p)
 	_, errDoor := l.Door(ctx, l.event)
@@ -37,7 +38,7 @@ func testGone(t *testing.T, open Open) {
 	_, errReports := l.Reports(ctx, l.event)
 	errExport := l.Export(ctx, l.event, 1, func(admission.Place) error { return nil })
 	for call, err := range map[string]error{
-		"Open": errOpen, "Allot": errAllot, "Tail": errTail, "CloseLobby": errClose, "Draw": errDraw, "Join": errJoin, "Place": errPlace,
+		"Open": errOpen, "Allot": errAllot, "Tail": errTail, "CloseLobby": errClose, "Draw": errDraw, "Join": errJoin, "Place": errPlace, "UseCode": errCode,
 		"Pass": errPass, "Leave": errLeave, "Door": errDoor, "Acquire": errAcquire, "Refill": errRefill,
 		"Take": errTake, "PutReport": errPut, "Reports": errReports, "Export": errExport,
 	} {

@@ -165,6 +165,11 @@ func (f *Faulty) Place(ctx context.Context, event string, epoch int64, holder st
 	return meet(ctx, f, "Place", func(ctx context.Context) (admission.Place, error) { return f.store.Place(ctx, event, epoch, holder) })
 }
 
+func (f *Faulty) UseCode(ctx context.Context, u admission.CodeUse) error {
+	_, err := meet(ctx, f, "UseCode", func(ctx context.Context) (struct{}, error) { return struct{}{}, f.store.UseCode(ctx, u) })
+	return err
+}
+
 func (f *Faulty) Pass(ctx context.Context, p admission.Place) (admission.Place, error) {
 	return meet(ctx, f, "Pass", func(ctx context.Context) (admission.Place, error) { return f.store.Pass(ctx, p) })
 }

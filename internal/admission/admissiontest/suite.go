@@ -27,6 +27,7 @@ func Run(t *testing.T, open Open) {
 	t.Run("Allot", func(t *testing.T) { testAllot(t, open) })
 	t.Run("Lobby", func(t *testing.T) { testLobby(t, open) })
 	t.Run("Join", func(t *testing.T) { testJoin(t, open) })
+	t.Run("Codes", func(t *testing.T) { testCodes(t, open) })
 	t.Run("Pass", func(t *testing.T) { testPass(t, open) })
 	t.Run("Leave", func(t *testing.T) { testLeave(t, open) })
 	t.Run("Door", func(t *testing.T) { testDoor(t, open) })

@@ -18,6 +18,7 @@ import (
 //	door#<event>       door       epoch lease term beat front credit budget taken stopped doc
 //	tail#<event>       tail       epoch tail lobby seed beacon
 //	place#<holder>     <event>    epoch place life joined take taken_at pass_until
+//	code#<event>#<code> <slot>    epoch used_by
 //	report#<event>     <replica>  report
 //
 // Times are milliseconds since 1970, 0 for none.
