@@ -57,8 +57,10 @@ func publicHalf(t testing.TB, private []byte) []byte {
 
 func somePass() Pass {
 	at := time.Unix(1_900_000_000, 0).UTC()
-	return Pass{Event: "hall-1", Holder: HolderOf("a secret of theirs"), Epoch: 3, Place: 1756, Take: 17,
-		IssuedAt: at, ExpiresAt: at.Add(10 * time.Minute), Quota: 4}
+	return Pass{
+		Event: "hall-1", Holder: HolderOf("a secret of theirs"), Epoch: 3, Place: 1756, Take: 17,
+		IssuedAt: at, ExpiresAt: at.Add(10 * time.Minute), Quota: 4,
+	}
 }
 
 func signed(t testing.TB, ring *PassKeys, p Pass) string {

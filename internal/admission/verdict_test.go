@@ -134,8 +134,15 @@ func TestVerdict(t *testing.T) {
 func TestVerdictChangesOnTheSecondDocument(t *testing.T) {
 	var s Steady
 	for i, c := range []struct{ told, shown Verdict }{
-		{Unlikely, Unlikely}, {Likely, Unlikely}, {Unlikely, Unlikely}, {Likely, Unlikely},
-		{Possible, Unlikely}, {Possible, Possible}, {Likely, Possible}, {Likely, Likely}, {Likely, Likely},
+		{Unlikely, Unlikely},
+		{Likely, Unlikely},
+		{Unlikely, Unlikely},
+		{Likely, Unlikely},
+		{Possible, Unlikely},
+		{Possible, Possible},
+		{Likely, Possible},
+		{Likely, Likely},
+		{Likely, Likely},
 	} {
 		if s = s.Next(c.told); s.Shown != c.shown {
 			t.Fatalf("document %d says %s: shown %s, want %s", i, c.told, s.Shown, c.shown)

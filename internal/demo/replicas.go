@@ -149,8 +149,12 @@ type harm struct {
 }
 
 var harms = [...]harm{
-	{at: 5 * time.Second, stop: 4 * time.Second}, {at: 15 * time.Second}, {at: 25 * time.Second, stop: 3 * time.Second},
-	{at: 35 * time.Second, stop: 6 * time.Second}, {at: 48 * time.Second}, {at: 60 * time.Second, stop: 2 * time.Second},
+	{at: 5 * time.Second, stop: 4 * time.Second},
+	{at: 15 * time.Second},
+	{at: 25 * time.Second, stop: 3 * time.Second},
+	{at: 35 * time.Second, stop: 6 * time.Second},
+	{at: 48 * time.Second},
+	{at: 60 * time.Second, stop: 2 * time.Second},
 }
 
 // harm does all of it, or as much as there is time for.

@@ -184,10 +184,22 @@ func TestSenselessSettingsAreRefused(t *testing.T) {
 		setting string
 		values  []any
 	}{
-		{"rate", []any{0, -1, 10001}}, {"line_cap", []any{0, -5}}, {"order_limit", []any{0, 101}}, {"account_limit", []any{3, 10001}},
-		{"pass_quota", []any{0, 101}}, {"pass_life_s", []any{9.9, 3601}}, {"call_window_s", []any{0, 4, 1e300}}, {"pay_within_s", []any{0, -1e300}},
-		{"pay_extension_s", []any{-1, 86401}}, {"share_prior", []any{0, 1.01}}, {"tickets_prior", []any{0.5, 101}}, {"stock_slack", []any{-0.1, 2}}, {"max_inside", []any{0, -3}}, {"payment_quota", []any{0, 10001}},
-		{"closes_at", []any{past, "2020-01-01T00:00:00Z"}}, {"opens_at", []any{opened}},
+		{"rate", []any{0, -1, 10001}},
+		{"line_cap", []any{0, -5}},
+		{"order_limit", []any{0, 101}},
+		{"account_limit", []any{3, 10001}},
+		{"pass_quota", []any{0, 101}},
+		{"pass_life_s", []any{9.9, 3601}},
+		{"call_window_s", []any{0, 4, 1e300}},
+		{"pay_within_s", []any{0, -1e300}},
+		{"pay_extension_s", []any{-1, 86401}},
+		{"share_prior", []any{0, 1.01}},
+		{"tickets_prior", []any{0.5, 101}},
+		{"stock_slack", []any{-0.1, 2}},
+		{"max_inside", []any{0, -3}},
+		{"payment_quota", []any{0, 10001}},
+		{"closes_at", []any{past, "2020-01-01T00:00:00Z"}},
+		{"opens_at", []any{opened}},
 	} {
 		for _, v := range c.values {
 			refused(fmt.Sprint(c.setting, " ", v), with(all, map[string]any{c.setting: v}), 422, "senseless_setting", c.setting)
@@ -233,8 +245,14 @@ func TestKeysOpenTheirOwn(t *testing.T) {
 		method, route string
 		reads         bool
 	}{
-		{"GET", "/settings", true}, {"GET", "/live", true}, {"GET", "/changes", true}, {"PUT", "/settings", false},
-		{"POST", "/pause", false}, {"POST", "/resume", false}, {"POST", "/stop", false}, {"POST", "/close", false},
+		{"GET", "/settings", true},
+		{"GET", "/live", true},
+		{"GET", "/changes", true},
+		{"PUT", "/settings", false},
+		{"POST", "/pause", false},
+		{"POST", "/resume", false},
+		{"POST", "/stop", false},
+		{"POST", "/close", false},
 	} {
 		ask := func(d desk, event string) answer {
 			var body any

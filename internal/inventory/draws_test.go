@@ -35,8 +35,13 @@ func TestDrawIsFixedBeforeItsLobbyOpens(t *testing.T) {
 		event, value string
 		want         Change
 	}{
-		{"open", "aa", LobbyOpen}, {"without", "aa", NoBeacon}, {s.event, "aa", NoBeacon}, {"nobody", "aa", NoSuchEvent},
-		{"closed", "aa", Changed}, {"closed", "aa", Unchanged}, {"closed", "bb", Fixed},
+		{"open", "aa", LobbyOpen},
+		{"without", "aa", NoBeacon},
+		{s.event, "aa", NoBeacon},
+		{"nobody", "aa", NoSuchEvent},
+		{"closed", "aa", Changed},
+		{"closed", "aa", Unchanged},
+		{"closed", "bb", Fixed},
 	} {
 		if got, err := SetBeacon(t.Context(), s.pool, step.event, step.value); got != step.want || err != nil {
 			t.Errorf("the value %s for %s: %s (%v), want %s", step.value, step.event, got, err, step.want)

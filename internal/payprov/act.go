@@ -1,7 +1,9 @@
 package payprov
 
-import "time"
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 func ended(in *intent) bool { return in.status == succeeded || in.status == canceled }
 

@@ -57,7 +57,8 @@ func TestHallsAreReadWhole(t *testing.T) {
 		category map[string]int
 	}{
 		"concert hall": {
-			concertHall(t), map[Kind]int{Numbered: 1752, Accessible: 4},
+			concertHall(t),
+			map[Kind]int{Numbered: 1752, Accessible: 4},
 			map[string]int{"Stalls front": 255, "Stalls": 665, "Circle": 432, "Balcony": 400, "Wheelchair": 4},
 		},
 		"arena": {arena(t), map[Kind]int{Numbered: 20560}, map[string]int{"Lower": 10280, "Upper": 10280}},

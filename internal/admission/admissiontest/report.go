@@ -20,8 +20,11 @@ func testReports(t *testing.T, open Open) {
 		event, replica string
 		body           []byte
 	}{
-		{l.event, "r1", []byte("old")}, {l.event, "r1", []byte("new")}, {l.event, "r1", []byte("new")},
-		{l.event, "r2", large}, {other.event, "r1", []byte("another's")},
+		{l.event, "r1", []byte("old")},
+		{l.event, "r1", []byte("new")},
+		{l.event, "r1", []byte("new")},
+		{l.event, "r2", large},
+		{other.event, "r1", []byte("another's")},
 	} {
 		if err := l.PutReport(ctx, r.event, r.replica, r.body); err != nil {
 			t.Fatal(err)
