@@ -23,46 +23,53 @@ func (d Door) credits() int64 {
 	return max(0, min(d.Credit/Milli, d.Budget))
 }
 
-// choose picks whom the credit is for: those of ours who are among the lowest
-// of all who stand at the doors. Whoever was answered a moment ago and is
+// choose picks whom the credit is for: those of ours among the first of all who
+// stand at the doors, in both lanes. Whoever was answered a moment ago and is
 // coming again stands there too, and so does who stands at another replica's:
 // one credit is left to each of these. As long as the answer may still be on its
-// way, nobody at all goes before the answered one.
+// way, nobody at all of the lane goes before the answered one.
 // The chosen leave the queue; their requests are not let go any more.
 func (t *turnstile) choose(door Door, now time.Time) (chosen []*ask) {
 	credits := min(int(door.credits()), mostTaken)
 	if credits == 0 {
 		return nil
 	}
-	elsewhere, answered := t.elsewhere(door, now)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i, number := range t.queue.Lowest(credits) {
-		before, _ := slices.BinarySearch(elsewhere, number)
-		if i+before >= credits || number > answered {
-			break
-		}
+	main, late := t.elsewhere(door, now)
+	main.join(t.queue.Lowest(credits))
+	late.join(t.grace.Lowest(credits))
+	t.saw(door)
+	for _, number := range t.allow.pick(main, late, credits) {
 		a := t.asks[number]
+		if a == nil { // not here
+			continue
+		}
 		a.settled = make(chan struct{})
 		chosen = append(chosen, a)
-	}
-	for _, a := range chosen {
-		t.queue.Drop(a.place.Number)
+		t.laneOf(a).Drop(number)
 	}
 	return chosen
 }
 
 // elsewhere are the numbers that stand at a door but are not held here, as far
 // as this replica knows: answered here a moment ago, or heard of a second ago.
-// As many as were let in elsewhere since are left out, the lowest first.
-// answered is the lowest whose answer may still be on its way.
-func (t *turnstile) elsewhere(door Door, now time.Time) (numbers []int64, answered int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	answered = math.MaxInt64
+// As many as were let in elsewhere since are left out, the lowest first; of
+// latecomers, their share of these.
+func (t *turnstile) elsewhere(door Door, now time.Time) (main, late lane) {
+	main.until, late.until = math.MaxInt64, math.MaxInt64
+	stands := func(n int64, tardy bool) *lane {
+		l := &main
+		if tardy {
+			l = &late
+		}
+		l.numbers = append(l.numbers, n)
+		return l
+	}
 	for _, n := range t.rivals {
 		if t.asks[n] == nil && t.letIn[n].IsZero() {
-			numbers = append(numbers, n)
+			_, tardy := slices.BinarySearch(t.rivalsLate, n)
+			stands(n, tardy)
 		}
 	}
 	for n, a := range t.absent {
@@ -70,16 +77,28 @@ func (t *turnstile) elsewhere(door Door, now time.Time) (numbers []int64, answer
 			delete(t.absent, n)
 			continue
 		}
-		numbers = append(numbers, n)
-		if a.until.Sub(now) > comeBack-onItsWay {
-			answered = min(answered, n)
+		if l := stands(n, a.late); a.until.Sub(now) > comeBack-onItsWay {
+			l.until = min(l.until, n)
 		}
 	}
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
 	since, _ := slices.BinarySearch(t.mine, t.rivalsTaken+1)
-	letIn := int(door.Taken-t.rivalsTaken) - (len(t.mine) - since)
-	return numbers[min(max(0, letIn), len(numbers)):], answered
+	letIn := max(0, float64(int(door.Taken-t.rivalsTaken)-(len(t.mine)-since)))
+	main.leave(int(letIn))
+	late.leave(int(math.Ceil(graceShare * letIn)))
+	return main, late
+}
+
+// leave takes the k lowest out, once the lane is in order.
+func (l *lane) leave(k int) {
+	slices.Sort(l.numbers)
+	l.numbers = slices.Compact(l.numbers)
+	l.numbers = l.numbers[min(k, len(l.numbers)):]
+}
+
+// join puts more into the lane.
+func (l *lane) join(numbers []int64) {
+	l.numbers = append(l.numbers, numbers...)
+	slices.Sort(l.numbers)
 }
 
 // unchoose puts places back: no credit was to be had. Those whose requests gave
@@ -91,7 +110,7 @@ func (t *turnstile) unchoose(asks []*ask) {
 		close(a.settled)
 		a.settled = nil
 		if a.holds > 0 {
-			t.queue.Hold(a.place.Number, time.Time{})
+			t.laneOf(a).Hold(a.place.Number, time.Time{})
 		} else {
 			t.drop(a, false)
 		}
@@ -103,16 +122,20 @@ func (t *turnstile) unchoose(asks []*ask) {
 func (t *turnstile) hear(rs []report, taken int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rivals, t.rivalsTaken = nil, taken
+	t.rivals, t.rivalsLate, t.rivalsTaken = nil, nil, taken
 	gone := map[int64]bool{}
 	for _, r := range rs {
 		t.rivals = append(t.rivals, r.atDoor...)
+		t.rivalsLate = append(t.rivalsLate, r.late...)
+		t.hearGraced(r)
 		t.rivalsTaken = min(t.rivalsTaken, r.taken)
 		for _, n := range r.letIn {
 			gone[n] = true
 			delete(t.absent, n)
 		}
 	}
+	slices.Sort(t.rivals)
+	slices.Sort(t.rivalsLate)
 	t.rivals = slices.DeleteFunc(t.rivals, func(n int64) bool { return gone[n] })
 }
 

@@ -126,9 +126,11 @@ func (r *releaser) within(ctx context.Context, since int64) {
 }
 
 // elsewhere are who stands at the other replicas' doors, as last heard, but for
-// those who were let in since.
-func (r *releaser) elsewhere() []int64 {
+// those who were let in since; late are the latecomers among them.
+func (r *releaser) elsewhere() (numbers, late []int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(doors(r.heard), func(n int64) bool { return !r.inside[n].IsZero() })
+	gone := func(n int64) bool { return !r.inside[n].IsZero() }
+	return slices.DeleteFunc(doors(r.heard, func(r report) []int64 { return r.atDoor }), gone),
+		slices.DeleteFunc(doors(r.heard, func(r report) []int64 { return r.late }), gone)
 }

@@ -118,9 +118,12 @@ func (h *holder) listen() {
 }
 
 // atDoor is how many stand at the doors of all replicas; who moved from one to
-// another counts once.
+// another counts once. The release is told how many of these came late.
 func (h *holder) atDoor(now time.Time) int64 {
-	return int64(union(h.line.turnstile.atDoor(now), h.releaser.elsewhere()))
+	here, lateHere, _ := h.line.turnstile.atDoor(now)
+	elsewhere, lateElsewhere := h.releaser.elsewhere()
+	h.release.Latecomers(int64(union(lateHere, lateElsewhere)))
+	return int64(union(here, elsewhere))
 }
 
 // union counts the numbers of two ascending lists, each once.

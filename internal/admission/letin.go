@@ -34,6 +34,11 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 	for i, a := range chosen {
 		t.mine = append(t.mine, first+int64(i))
 		t.letIn[a.place.Number] = at
+		if a.late {
+			t.graced++
+			t.allow--
+			t.line.cfg.Metrics.grace.WithLabelValues(t.line.event).Inc()
+		}
 	}
 	if over := len(t.mine) - mostMine; over > 0 {
 		t.mine = slices.Delete(t.mine, 0, over)

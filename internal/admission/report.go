@@ -91,10 +91,14 @@ func (f *facts) note(k factKind, n noted) {
 
 // report is what a replica says of itself each second.
 type report struct {
+	replica string // who wrote it; the store says so
+
 	at     time.Time // on its own clock
 	taken  int64     // people let in, as it knew
 	atDoor []int64   // numbers that stand at its door, ascending
 	letIn  []int64   // numbers that it let in a moment ago, ascending
+	late   []int64   // latecomers at its door, ascending
+	graced int64     // latecomers that it let in, ever
 	facts  [kinds][]noted
 }
 
@@ -134,7 +138,7 @@ func (f *facts) lately(now time.Time) (all [kinds][]noted) {
 	return all
 }
 
-const reportFormat = 1
+const reportFormat = 2
 
 // encode writes ids as differences and times as ages in ms, all varints: about
 // four bytes a noted.
@@ -142,7 +146,8 @@ func (r report) encode() []byte {
 	b := []byte{reportFormat}
 	b = binary.AppendVarint(b, r.at.UnixMilli())
 	b = binary.AppendVarint(b, r.taken)
-	for _, list := range [][]int64{r.atDoor, r.letIn} {
+	b = binary.AppendVarint(b, r.graced)
+	for _, list := range [][]int64{r.atDoor, r.letIn, r.late} {
 		b = appendIDs(b, len(list), func(i int) int64 { return list[i] }, nil)
 	}
 	for _, list := range r.facts {
@@ -175,9 +180,10 @@ func decodeReport(body []byte) (r report, err error) {
 		return r, errReport
 	}
 	r.at = time.UnixMilli(in.signed())
-	r.taken = in.signed()
+	r.taken, r.graced = in.signed(), in.signed()
 	in.ids(func(id int64) { r.atDoor = append(r.atDoor, id) })
 	in.ids(func(id int64) { r.letIn = append(r.letIn, id) })
+	in.ids(func(id int64) { r.late = append(r.late, id) })
 	for k := range r.facts {
 		in.ids(func(id int64) {
 			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
@@ -247,6 +253,7 @@ func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unrea
 			unread++
 			continue
 		}
+		r.replica = replica
 		old, known := o.last[replica]
 		switch {
 		case !known:
@@ -291,10 +298,11 @@ func (o *others) lately(age time.Duration, now time.Time) (fresh []report) {
 	return fresh
 }
 
-// doors are the numbers that stand at the doors of rs, ascending, each once.
-func doors(rs []report) (numbers []int64) {
+// doors are the numbers that stand at the doors of rs, ascending, each once:
+// those in which all do, or latecomers.
+func doors(rs []report, in func(report) []int64) (numbers []int64) {
 	for _, r := range rs {
-		numbers = append(numbers, r.atDoor...)
+		numbers = append(numbers, in(r)...)
 	}
 	slices.Sort(numbers)
 	return slices.Compact(numbers)

@@ -42,6 +42,7 @@ type Position struct {
 	Known    bool          // false: nobody can say, P50 and P90 are nothing
 	Verdict  Verdict
 	Exceeds  bool          // those ahead want more than there is
+	Late     bool          // called, and did not come within the call window: the grace lane
 	Poll     time.Duration // until it should ask again, jittered
 	State    SaleState
 	Reason   Reason

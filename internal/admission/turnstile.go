@@ -28,8 +28,9 @@ type turnstile struct {
 	line *Line
 
 	mu     sync.Mutex
-	queue  Queue
-	asks   map[int64]*ask     // by number: in the queue, or chosen
+	queue  Queue              // the main lane
+	grace  Queue              // latecomers
+	asks   map[int64]*ask     // by number: in a queue, or chosen
 	absent map[int64]absentee // answered, and expected again
 	rest   time.Time          // nobody is let in before
 
@@ -37,8 +38,16 @@ type turnstile struct {
 	mine  []int64             // the takes that came here lately, ascending
 	letIn map[int64]time.Time // and the places that they were for
 
-	rivals      []int64 // who stands at the other replicas' doors, as last heard
-	rivalsTaken int64   // people let in when they said so
+	calls   calls
+	stood   map[int64]stood // by number
+	allow   allowance
+	counted int64 // takes that it was reckoned with
+	graced  int64 // takes for latecomers here, ever
+
+	rivals       []int64          // who stands at the other replicas' doors, as last heard
+	rivalsLate   []int64          // latecomers among these, ascending
+	rivalsTaken  int64            // people let in when they said so
+	rivalsGraced map[string]int64 // latecomers that each replica let in, ever
 
 	wake    chan struct{}
 	closing chan struct{} // closed when the replica holds no more
@@ -50,12 +59,14 @@ type turnstile struct {
 // absentee is a place that was answered a moment ago, as it was then.
 type absentee struct {
 	place Place
+	late  bool
 	until time.Time
 }
 
 // ask is a place at the door.
 type ask struct {
 	place   Place
+	late    bool          // stands in the grace lane
 	holds   int           // requests that wait for it
 	settled chan struct{} // not nil: a credit is being taken for it; closed when that is known
 	done    chan struct{} // closed when there is an answer:
@@ -66,7 +77,7 @@ type ask struct {
 
 func newTurnstile(l *Line) *turnstile {
 	return &turnstile{
-		line: l, asks: map[int64]*ask{}, absent: map[int64]absentee{}, letIn: map[int64]time.Time{},
+		line: l, asks: map[int64]*ask{}, absent: map[int64]absentee{}, stood: map[int64]stood{}, allow: 1, rivalsGraced: map[string]int64{}, letIn: map[int64]time.Time{},
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), slots: make(chan struct{}, mostTaken),
 	}
 }
@@ -86,7 +97,7 @@ func (t *turnstile) hold(ctx context.Context, place Place) (Answer, error) {
 		case <-t.closing:
 		case <-ctx.Done():
 		case <-over.C:
-			if t.isNext(place.Number) {
+			if t.isNext(a) {
 				over.Reset(onItsWay)
 				continue
 			}
@@ -101,7 +112,9 @@ func (t *turnstile) hold(ctx context.Context, place Place) (Answer, error) {
 		}
 		settled := t.letGo(a, ctx.Err() != nil)
 		if settled == nil {
-			return t.line.notYet(place.Number, ViewCalled), ctx.Err()
+			answer := t.line.notYet(place.Number, ViewCalled)
+			answer.Late = a.late
+			return answer, ctx.Err()
 		}
 		select {
 		case <-settled:
@@ -112,12 +125,12 @@ func (t *turnstile) hold(ctx context.Context, place Place) (Answer, error) {
 
 // isNext reports whether the place will be let in so soon that sending it away
 // now would keep everybody behind it waiting for its return.
-func (t *turnstile) isNext(number int64) bool {
+func (t *turnstile) isNext(a *ask) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	soon := 2 + int(t.line.Sale().Rate*2*onItsWay.Seconds())
 	next := t.queue.Lowest(soon)
-	return time.Since(t.taken) < onItsWay && len(next) > 0 && number <= next[len(next)-1]
+	return time.Since(t.taken) < onItsWay && len(next) > 0 && !a.late && a.place.Number <= next[len(next)-1]
 }
 
 // enter puts the place into the queue, or joins the requests that wait for it.
@@ -129,9 +142,9 @@ func (t *turnstile) enter(place Place) (*ask, error) {
 		if len(t.asks) >= t.line.cfg.Held {
 			return nil, ErrBusy
 		}
-		a = &ask{place: place, done: make(chan struct{})}
+		a = &ask{place: place, late: t.isLate(place, time.Now()), done: make(chan struct{})}
 		t.asks[place.Number] = a
-		t.queue.Hold(place.Number, time.Time{})
+		t.laneOf(a).Hold(place.Number, time.Time{})
 		delete(t.absent, place.Number)
 		t.line.note(came, noted{id: place.Number, at: time.Now()})
 		signal(t.wake)
@@ -168,13 +181,22 @@ func (t *turnstile) letGo(a *ask, gaveUp bool) (settled <-chan struct{}) {
 	return nil
 }
 
+func (t *turnstile) laneOf(a *ask) *Queue {
+	if a.late {
+		return &t.grace
+	}
+	return &t.queue
+}
+
 // drop takes a place from the door that no request waits for. back says that it
 // will ask again.
 func (t *turnstile) drop(a *ask, back bool) {
-	t.queue.Drop(a.place.Number)
+	now := time.Now()
+	t.laneOf(a).Drop(a.place.Number)
 	delete(t.asks, a.place.Number)
+	t.stood[a.place.Number] = stood{a.late, now.Add(stoodFor)}
 	if back {
-		t.absent[a.place.Number] = absentee{a.place, time.Now().Add(comeBack)}
+		t.absent[a.place.Number] = absentee{a.place, a.late, now.Add(comeBack)}
 	}
 }
 
@@ -193,20 +215,26 @@ func (t *turnstile) left(number int64) {
 	close(a.done)
 }
 
-// atDoor is who stands here now, ascending: held, or to come again at once.
-func (t *turnstile) atDoor(now time.Time) []int64 {
+// atDoor is who stands here now, ascending: held, or to come again at once. late
+// are the latecomers among them; graced, how many of these were ever let in here.
+func (t *turnstile) atDoor(now time.Time) (numbers, late []int64, graced int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	numbers := t.queue.Lowest(t.queue.Len())
+	numbers, late = t.queue.Lowest(t.queue.Len()), t.grace.Lowest(t.grace.Len())
+	numbers = append(numbers, late...)
 	for n, a := range t.absent {
 		if now.After(a.until) {
 			delete(t.absent, n)
-		} else {
-			numbers = append(numbers, n)
+			continue
+		}
+		numbers = append(numbers, n)
+		if a.late {
+			late = append(late, n)
 		}
 	}
 	slices.Sort(numbers)
-	return numbers
+	slices.Sort(late)
+	return numbers, late, t.graced
 }
 
 // close answers everybody who is held and holds nobody any more.
@@ -270,7 +298,7 @@ func (t *turnstile) serve(ctx context.Context) bool {
 func (t *turnstile) held() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.queue.Len()
+	return t.queue.Len() + t.grace.Len()
 }
 
 func (t *turnstile) resting(now time.Time) bool {

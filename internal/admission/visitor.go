@@ -74,7 +74,9 @@ func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 		l.fault("place", err)
 		return l.position(t.Number, ViewCalled), nil
 	}
-	return l.position(t.Number, place.View(door.Front, time.Now())), nil
+	p := l.position(t.Number, place.View(door.Front, time.Now()))
+	p.Late = p.View == ViewCalled && l.turnstile.wouldBeLate(place)
+	return p, nil
 }
 
 // Alive: the page of somebody let in says that they are still there.

@@ -32,6 +32,9 @@ type world struct {
 	evidence []admission.Evidence
 	kept     map[int64]admission.Checkpoint // by epoch
 
+	payBy   []time.Time // of pending orders of a seat each, that nobody will pay
+	expired int64
+
 	load   admission.Load
 	paying admission.Paying
 	ended  map[int64]time.Time // when a take's order ended; zero: it is pending
@@ -87,10 +90,22 @@ func (w *world) sales(context.Context) ([]admission.Sale, error) {
 	return []admission.Sale{s}, w.settingsDown
 }
 
-func (w *world) recount(context.Context, string, time.Duration) (admission.Stock, error) {
+func (w *world) recount(_ context.Context, _ string, theta time.Duration) (admission.Stock, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return admission.Stock{Free: w.free, Pending: w.pending, Sold: w.sold, At: time.Now()}, w.stockDown
+	now := time.Now()
+	s := admission.Stock{At: now}
+	w.payBy = slices.DeleteFunc(w.payBy, func(by time.Time) bool {
+		lapsed := !by.After(now)
+		if lapsed {
+			w.free, w.pending, w.expired = w.free+1, w.pending-1, w.expired+1
+		} else if !by.After(now.Add(theta)) {
+			s.Due++
+		}
+		return lapsed
+	})
+	s.Free, s.Pending, s.Sold, s.Expired = w.free, w.pending, w.sold, w.expired
+	return s, w.stockDown
 }
 
 func (w *world) letIn(_ context.Context, e admission.Entry) error {

@@ -184,6 +184,7 @@ type meBody struct {
 	Eta       *spanBody           `json:"eta_s"` // null: nobody can say
 	Verdict   admission.Verdict   `json:"verdict"`
 	Exceeds   bool                `json:"queue_exceeds_tickets"`
+	Late      bool                `json:"late"` // called, and past the call window
 	Seats     countsBody          `json:"seats"`
 	Poll      float64             `json:"poll_s"`
 	SaleState admission.SaleState `json:"sale_state"`
@@ -202,7 +203,7 @@ func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
 
 func meOf(p admission.Position) meBody {
 	b := meBody{
-		Number: drawnNumber(p.Number), State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds,
+		Number: drawnNumber(p.Number), State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds, Late: p.Late,
 		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason,
 	}
 	if p.View == admission.ViewLobby {
@@ -243,6 +244,7 @@ type notYetBody struct {
 	SaleState  admission.SaleState `json:"sale_state"`
 	Reason     admission.Reason    `json:"reason"`
 	Ahead      int64               `json:"ahead"`
+	Late       bool                `json:"late"`
 	RetryAfter float64             `json:"retry_after_s"`
 	Ticket     string              `json:"ticket,omitempty"` // in place of the one that was shown
 }
@@ -264,7 +266,7 @@ func (a *API) pass(ctx context.Context, r ticketRequest) (reply, error) {
 	again := answer.RetryAfter
 	return reply{
 		status: fiber.StatusAccepted,
-		body:   notYetBody{answer.View, answer.State, answer.Reason, answer.Ahead, math.Round(again.Seconds()*1000) / 1000, r.anew()},
+		body:   notYetBody{answer.View, answer.State, answer.Reason, answer.Ahead, answer.Late, math.Round(again.Seconds()*1000) / 1000, r.anew()},
 		header: [][2]string{{"Retry-After", strconv.Itoa(int(math.Ceil(again.Seconds())))}},
 	}, nil
 }

@@ -1,0 +1,136 @@
+package admission_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"waitroom/internal/admission"
+)
+
+// At most ten may be inside. Two hundred come; some check out, some cancel or do
+// not pay, some close the browser and are inside as long as their pass runs,
+// some give it back. A holder dies in between. Nobody is let in above ten, room
+// that is made is used, and everybody gets in.
+func TestNoMoreInsideThanTheCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, people = 10, 200
+		w := newWorld(t, 20, 100_000)
+		w.sale.MaxInside, w.sale.PassLife = most, 30*time.Second
+		w.ended = map[int64]time.Time{}
+		truth := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		ctx, done := context.WithCancel(t.Context())
+		defer done()
+		store, cut := stalling(truth)
+		first, _ := w.replica(t, store)
+		lines := []*admission.Line{line(t, first)}
+		second, _ := w.replica(t, truth)
+		lines = append(lines, line(t, second))
+
+		back := map[int64]bool{} // takes that were given back
+		var worst, full int
+		var others, fans sync.WaitGroup
+		others.Go(func() {
+			for wait(ctx, 20*time.Millisecond) == nil {
+				w.mu.Lock()
+				n := 0
+				for _, e := range w.takes {
+					if w.isWithin(e) && !back[e.Take] {
+						n++
+					}
+				}
+				w.mu.Unlock()
+				worst = max(worst, n)
+				if n >= most-1 {
+					full++
+				}
+			}
+		})
+		began := time.Now()
+		for i := range people {
+			fans.Go(func() {
+				l := lines[i%2]
+				k := ticket(t, l, join(t, l, i))
+				var a admission.Answer
+				for a.View != admission.ViewPassed {
+					var err error
+					if a, err = lines[rand.IntN(2)].Pass(ctx, k); ctx.Err() != nil {
+						return
+					}
+					if err != nil || a.View != admission.ViewPassed {
+						wait(ctx, max(a.RetryAfter, time.Millisecond)) //nolint:errcheck // the loop looks
+					}
+				}
+				take := a.Admitted.Take
+				wait(ctx, time.Second+rand.N(2*time.Second)) //nolint:errcheck // virtual
+				switch i % 4 {
+				case 0: // closes the browser
+				case 1: // gives the pass back
+					w.set(func(*world) { back[take] = true })
+					l.Gone(a.Admitted)
+				default: // orders, and pays or cancels
+					w.set(func(w *world) {
+						w.ended[take] = time.Time{}
+						w.bought = append(w.bought, admission.Bought{Take: take, Tickets: 1, At: time.Now()})
+					})
+					wait(ctx, rand.N(40*time.Second)) //nolint:errcheck // virtual
+					w.set(func(w *world) { w.ended[take] = time.Now() })
+				}
+			})
+		}
+		in := func() int { return len(w.after(0)) }
+		eventually(t, "fifty are in", 10*time.Minute, func() bool { return in() >= 50 })
+		cut.Store(true)
+		wait(ctx, 10*time.Second) //nolint:errcheck // virtual
+		cut.Store(false)
+		eventually(t, "everybody is in", 30*time.Minute, func() bool { return in() == people })
+		took := time.Since(began)
+		fans.Wait()
+		done()
+		others.Wait()
+		t.Logf("%d people within %s; at most %d inside, nearly full for %s", people, took, worst, time.Duration(full)*20*time.Millisecond)
+		if worst > most {
+			t.Errorf("%d people were inside, the cap is %d", worst, most)
+		}
+		if time.Duration(full)*20*time.Millisecond < took/2 {
+			t.Errorf("nearly full for %s of %s: room was not used", time.Duration(full)*20*time.Millisecond, took)
+		}
+		w.checkPace(t)
+	})
+}
+
+// How many are inside was never counted: nobody is let in, and it is said why.
+// A cap that is lowered lets nobody in until enough have gone.
+func TestUnknownRoomIsNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100_000)
+		w.sale.MaxInside = 10
+		w.ledgerDown = errDown
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l, _ := lines.Line(event)
+		eventually(t, "the line is there", 5*time.Second, func() bool { l, _ = lines.Line(event); return l != nil })
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range 60 {
+			fans.Go(func() { visit(ctx, w, []*admission.Line{l}, i) })
+		}
+		wait(ctx, 10*time.Second) //nolint:errcheck // virtual
+		if n := len(w.takes); n > 0 {
+			t.Errorf("%d people let in while nobody could count", n)
+		}
+		w.set(func(w *world) { w.ledgerDown = nil })
+		eventually(t, "ten are in", 20*time.Second, func() bool { return len(w.after(0)) == 10 })
+		w.set(func(w *world) { w.sale.MaxInside = 4 })
+		eventually(t, "the cap is known", 5*time.Second, func() bool { return l.Sale().MaxInside == 4 })
+		n := len(w.after(0))
+		wait(ctx, 5*time.Second) //nolint:errcheck // virtual
+		if now := len(w.after(0)); now > n+1 {
+			t.Errorf("%d let in after the cap was lowered below who was inside", now-n)
+		}
+		done()
+		fans.Wait()
+	})
+}
