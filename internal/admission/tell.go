@@ -101,8 +101,8 @@ func (r *Release) Load(l Load) {
 	if l.At.IsZero() {
 		return
 	}
-	l.At = r.past(l.At)
 	r.Claimers(l.At)
+	l.At = r.past(l.At)
 	if r.sale.paced() {
 		r.capacity.hear(l, r.sale.Rate)
 	}
