@@ -52,7 +52,7 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
 		Opens:   r.sale.OpensAt.UnixMilli(),
 		Waiting: max(0, tail-r.called-int64(len(r.front.left))),
-		Coming:  int64(math.Round(r.front.coming(now))),
+		Coming:  int64(math.Round(r.coming(now))),
 		AtDoor:  atDoor, Late: r.late, Room: r.space,
 		Inside:     int64(math.Ceil(r.people)),
 		LastMinute: r.minute.since(r.taken),
@@ -62,6 +62,16 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		Rate: r.rate, By: r.by, Ceiling: short(r.capacity.ceiling),
 	}
 	return f
+}
+
+// coming is who was called and is expected, as it is told: whoever lapsed is not,
+// however patient the release itself is.
+func (r *Release) coming(now time.Time) float64 {
+	within := r.front.patience()
+	if r.sale.CallWindow > 0 {
+		within = min(within, r.sale.CallWindow)
+	}
+	return r.front.comingWithin(now, within)
 }
 
 // short keeps the document small.

@@ -120,9 +120,12 @@ func (f *front) learn(now time.Time) {
 }
 
 // coming is who was called lately and is still expected.
-func (f *front) coming(now time.Time) float64 {
+func (f *front) coming(now time.Time) float64 { return f.comingWithin(now, f.patience()) }
+
+// comingWithin is coming, of those who were called within that time.
+func (f *front) comingWithin(now time.Time, within time.Duration) float64 {
 	var people float64
-	for i := len(f.cohorts) - 1; i >= 0 && now.Sub(f.cohorts[i].at) < f.patience(); i-- {
+	for i := len(f.cohorts) - 1; i >= 0 && now.Sub(f.cohorts[i].at) < within; i-- {
 		c := f.cohorts[i]
 		expect := min(f.turn*float64(c.called), float64(c.called-c.left))
 		people += max(0, expect-float64(c.come))

@@ -496,6 +496,23 @@ func TestGaveUp(t *testing.T) {
 	}
 }
 
+// Whoever lapsed is not told of as coming, also when the call window is shorter
+// than people usually need.
+func TestLapsedPlacesAreNotComing(t *testing.T) {
+	b := newBench()
+	b.sale.CallWindow, b.tail = 5*time.Second, 30
+	called := b.fresh(0)
+	if called.Refill.Front != 30 || called.Figures.Coming == 0 {
+		t.Fatalf("front %d, %d coming; want all 30 called", called.Refill.Front, called.Figures.Coming)
+	}
+	if f := b.fresh(4900 * time.Millisecond).Figures; f.Coming != called.Figures.Coming {
+		t.Errorf("%d coming before they lapse, want %d", f.Coming, called.Figures.Coming)
+	}
+	if f := b.fresh(200 * time.Millisecond).Figures; f.Coming != 0 || f.Waiting != 0 {
+		t.Errorf("%d coming and %d waiting after all of them lapsed", f.Coming, f.Waiting)
+	}
+}
+
 // Set with another epoch forgets everything.
 func TestReset(t *testing.T) {
 	b := newBench()
