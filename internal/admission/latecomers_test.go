@@ -69,7 +69,7 @@ func TestLatecomersHaveTheirLane(t *testing.T) {
 		}
 		slices.SortFunc(takes, func(a, b admission.Entry) int { return int(a.Take - b.Take) })
 		inLane := 0
-		var settled []int64 // who went once the replicas had heard of each other's doors
+		var settled []admission.Entry // who went once the replicas had heard of each other's doors
 		for i, e := range takes {
 			if e.Place >= late {
 				continue
@@ -81,19 +81,15 @@ func TestLatecomersHaveTheirLane(t *testing.T) {
 				t.Fatalf("%d of %d takes were latecomers'", inLane, i+1)
 			}
 			if e.TakenAt.Sub(began) > 3*time.Second {
-				settled = append(settled, e.Place)
+				settled = append(settled, e)
 			}
 		}
-		for i, place := range settled {
-			higher := 0
-			for _, before := range settled[:i] {
-				if before > place {
-					higher++
-				}
-			}
-			if higher > 3 { // who is on the way from one door to another may be missed
-				t.Errorf("%d higher latecomers went before %d: %v", higher, place, settled)
-			}
+		// Each goes to another door every two seconds, and a door hears of the
+		// others once a second: who is in between may be passed by a few.
+		share := inverted(settled)
+		t.Logf("%.1f %% of pairs of latecomers against the order", 100*share)
+		if share > 0.12 {
+			t.Errorf("%.0f %% of pairs of latecomers went against the order", 100*share)
 		}
 		if took := time.Since(began); took < 12*time.Second {
 			t.Errorf("the latecomers took %s: they had more than their share", took)

@@ -25,6 +25,9 @@ func (c *course) watch(ctx context.Context, l *admission.Line) {
 	c.rates = map[float64]bool{}
 	for wait(ctx, 100*time.Millisecond) == nil {
 		s := l.Standing()
+		if s.State == admission.OnDoubt { // before anything is known
+			continue
+		}
 		if n := len(c.states); n == 0 || c.states[n-1] != s.State {
 			c.states, c.turns = append(c.states, s.State), append(c.turns, s.At)
 		}
@@ -37,7 +40,7 @@ func (c *course) watch(ctx context.Context, l *admission.Line) {
 // two moves.
 func (c *course) steady(t *testing.T) {
 	t.Helper()
-	for i := 3; i < len(c.turns); i++ {
+	for i := 3; i < len(c.turns); i++ { // the first is where it began
 		if d := c.turns[i].Sub(c.turns[i-2]); d < 10*time.Second-time.Second/5 {
 			t.Errorf("the state was %v, two changes of direction within %s", c.states[i-3:i+1], d)
 		}
