@@ -24,7 +24,7 @@ func (s Sale) expects() (share, tickets float64) {
 	if s.SharePrior > 0 && s.SharePrior <= 1 {
 		share = s.SharePrior
 	}
-	if s.TicketsPrior >= 1 {
+	if s.TicketsPrior >= 1 && s.TicketsPrior <= mostGuessed {
 		tickets = s.TicketsPrior
 	}
 	return share, tickets

@@ -57,6 +57,17 @@ func (s Sale) paced() bool {
 	return s.Rate > 0 && s.Rate <= fastest && s.PaymentQuota >= 0 && s.MaxInside >= 0
 }
 
+// sensible says whether people could be let in by all the rest. What no sale
+// could have closes too: figures made of it could let anybody in, or nobody for
+// ever. Written so that what is no number is not sensible.
+func (s Sale) sensible() bool {
+	return s.OrderLimit >= 1 && s.PassQuota >= 1 && s.PassLife > 0 && s.CallWindow >= 0 &&
+		s.SharePrior >= 0 && s.SharePrior <= 1 && s.TicketsPrior >= 0 && s.TicketsPrior <= mostGuessed && s.Slack >= 0 && s.Slack <= mostGuessed
+}
+
+// mostGuessed is the highest of the organiser's guesses that is taken for meant.
+const mostGuessed = 1000
+
 // Stock is a recount of the event's seats.
 type Stock struct {
 	Free, Pending, Sold, HeldBack int64

@@ -56,6 +56,8 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 		return Scheduled, NoReason
 	case !s.paced():
 		return OnDoubt, NoRate
+	case !s.sensible():
+		return OnDoubt, NoSettings
 	case now.Sub(s.ReadAt) > settingsFresh:
 		return OnDoubt, NoSettings
 	case now.Sub(r.stock.At) > stockFresh:

@@ -42,6 +42,7 @@ type world struct {
 	think time.Duration // the mean, from pass to claim
 
 	settingsDown, stockDown, ledgerDown, claimersDown error
+	silent                                            time.Time // the claimers are since then; zero: they are not
 
 	ticketKeys *admission.TicketKeys
 	passKeys   *admission.PassKeys
@@ -173,7 +174,11 @@ func (w *world) books() admission.Books {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			load := w.load
-			load.At, load.Mark = time.Now(), time.Now().UnixMicro()
+			load.At = time.Now()
+			if !w.silent.IsZero() {
+				load.At = w.silent
+			}
+			load.Mark = load.At.UnixMicro()
 			return load, w.claimersDown
 		},
 		Paying: func(context.Context) (admission.Paying, error) {

@@ -3,10 +3,12 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/nats-io/nats.go"
 
 	"waitroom/internal/inventory"
 	"waitroom/internal/pg"
@@ -16,7 +18,7 @@ import (
 // ClaimerConfig are the settings of cmd/claimer.
 type ClaimerConfig struct {
 	Common
-	NATSURL string `env:"NATS_URL" required:"" help:"Where attempts are asked and answered. While it is down nothing is claimed."`
+	NATSURL string `env:"NATS_URL" required:"" help:"Where attempts are asked and answered. While it is down nothing is claimed, and soon nobody is let in."`
 	Queue   int    `env:"CLAIM_QUEUE" default:"2048" help:"Attempts that may wait for their claim; one more is answered busy. More: longer waits before anybody hears so."`
 	Workers int    `env:"CLAIM_WORKERS" default:"4" help:"Batches under way at once, each on a connection of its own. More: smaller batches, and Postgres does more for each claim."`
 	Batch   int    `env:"CLAIM_BATCH" default:"64" help:"Attempts in a batch at most. More: their locks are held longer."`
@@ -53,7 +55,7 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 	claimer := inventory.NewClaimer(pool, c.sizes(), p.Log, p.Metrics)
 	name := replicaName("claimer")
 	p.Go("claims", func(context.Context) error { claimer.Run(p.Work()); return nil })
-	p.Every(time.Second, "report", func(ctx context.Context) error { return claimer.Report(ctx, name) })
+	p.Every(time.Second, "report", func(ctx context.Context) error { return reports(ctx, nc, claimer, name) })
 	p.OnClose("report", func(ctx context.Context) error { return claimer.Retire(ctx, name) })
 	stop, err := inventory.Serve(nc, claimer)
 	if err != nil {
@@ -66,6 +68,20 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 	})
 	c.listening("ops", p.OpsAddr())
 	return nil
+}
+
+// reports says that the claimer claims, as long as it can be asked: one that
+// NATS does not reach is as good as dead, and with nobody to ask nobody is let in.
+func reports(ctx context.Context, nc *nats.Conn, claimer *inventory.Claimer, name string) error {
+	if !nc.IsConnected() {
+		return errors.New("not connected to NATS: nothing is claimed here")
+	}
+	there, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := nc.FlushWithContext(there); err != nil {
+		return fmt.Errorf("NATS does not answer: nothing is claimed here: %w", err)
+	}
+	return claimer.Report(ctx, name)
 }
 
 // replicaName is another for each start: two never write one report.

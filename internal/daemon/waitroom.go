@@ -33,7 +33,7 @@ type WaitroomConfig struct {
 	Addr       string `env:"ADDR" default:":8080" help:"The public listener: API and pages."`
 	AdminAddr  string `env:"ADMIN_ADDR" default:"127.0.0.1:8081" help:"The operators' and organisers' listener: the line's export, the organisers' API. Never the public's."`
 	AdminToken string `env:"ADMIN_TOKEN" required:"" secret:"" help:"Bearer of the line's export. Organisers have keys of their own: waitctl key create."`
-	NATSURL    string `env:"NATS_URL" required:"" help:"Where claims are asked and hints come from. While it is down claims are answered busy; the line goes on."`
+	NATSURL    string `env:"NATS_URL" required:"" help:"Where claims are asked and hints come from. While it is down claims are answered busy, and from 3 s on nobody is let in."`
 
 	Line     string `env:"LINE_STORE" default:"dynamodb" enum:"dynamodb,local" help:"Where the line is kept: dynamodb, or local for a single replica with a file."`
 	LineFile string `env:"LINE_FILE" default:"line.db" help:"The file of LINE_STORE=local. One process holds it; its folder must exist and outlive the process."`
@@ -150,7 +150,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	lines := admission.NewLines(admission.Config{
-		Replica: c.replica(), Store: store, Books: ledger.Books(), Tickets: tokens.Tickets, Passes: tokens.Passes,
+		Replica: c.replica(), Store: store, Books: asking(nc, ledger.Books()), Tickets: tokens.Tickets, Passes: tokens.Passes,
 		Recount: halls.recount, Hold: c.Hold, Lease: c.Lease, Log: p.Log, Metrics: metrics,
 	}, steering.over(ledger.Sales))
 	live(p, lines, ledger)
@@ -170,6 +170,19 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
 		AdminToken: c.AdminToken, Desk: steering.desk(), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
+}
+
+// asking are the books of a replica that can ask the claimers over NATS. One that
+// cannot does not know what they bear, whatever they report.
+func asking(nc *nats.Conn, books admission.Books) admission.Books {
+	load := books.Load
+	books.Load = func(ctx context.Context) (admission.Load, error) {
+		if !nc.IsConnected() {
+			return admission.Load{}, errors.New("not connected to NATS: no claimer can be asked")
+		}
+		return load(ctx)
+	}
+	return books
 }
 
 // live runs the lines until the last request was answered, for whoever joins or

@@ -3,11 +3,13 @@ package httpapi_test
 import (
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"waitroom/internal/admission"
 	"waitroom/internal/demo"
 )
 
@@ -28,12 +30,13 @@ func natsServer(t *testing.T, port int) (stop func(), at int) {
 }
 
 // NATS is lost in the middle of a sale: claims are answered busy or unknown, and
-// soon; the line goes on; what was claimed meanwhile is found by its key. When
-// NATS is back, claims work again by themselves.
+// soon; nobody new is let in, and the document says why; what was claimed
+// meanwhile is found by its key. When NATS is back, claims work again by
+// themselves and the line goes on from the same place.
 func TestSaleOutlivesNATS(t *testing.T) {
 	stop, port := natsServer(t, server.RANDOM_PORT)
 	h := open(t, demo.Build{Services: demo.Services{NATSURL: fmt.Sprintf("nats://127.0.0.1:%d", port)}})
-	first, second := h.letIn(), h.letIn()
+	first, second, third := h.letIn(), h.letIn(), h.letIn()
 	h.want(h.claim(first, "before", named("A-1")), 201, "")
 
 	// One claim is under way when the server goes: its answer is lost.
@@ -45,7 +48,7 @@ func TestSaleOutlivesNATS(t *testing.T) {
 		})
 		stop()
 	})
-	third := h.letIn() // the line goes on
+	gone := time.Now()
 	for range 5 {
 		began := time.Now()
 		h.want(h.claim(third, "away", named("A-3")), 503, "busy")
@@ -60,12 +63,29 @@ func TestSaleOutlivesNATS(t *testing.T) {
 	if a.err != nil || a.status != 202 && a.code() != "claim_unknown" && a.code() != "busy" {
 		t.Errorf("the claim whose answer was lost: %s", a)
 	}
-	t.Logf("answer lost: %s; line went on to place %d, take %d", a, third.number, third.take)
+	h.until("closed on doubt about the claimers", func() bool {
+		s := h.status()
+		return s.State == "closed_on_doubt" && s.Reason == "claimers"
+	})
+	t.Logf("answer lost: %s; closed %s after NATS was lost", a, time.Since(gone).Round(time.Millisecond))
+	secret := admission.NewSecret()
+	fourth := h.join(secret)
+	if a := h.askPass(fourth); a.status != 202 || !strings.Contains(string(a.body), `"claimers"`) {
+		t.Errorf("the door while nobody can claim: %s", a)
+	}
+	before, passes := h.status(), h.one(`SELECT count(*) FROM passes`)
+	h.pause(2 * time.Second)
+	if s := h.status(); s.Front != before.Front || passes != 3 || h.one(`SELECT count(*) FROM passes`) != passes {
+		t.Errorf("%d passes while nobody can claim, front from %d to %d", h.one(`SELECT count(*) FROM passes`), before.Front, s.Front)
+	}
 
 	natsServer(t, port)
 	began := time.Now()
 	h.order(h.want(h.settle(third, "away", named("A-3")), 201, ""))
 	t.Logf("claims work %s after NATS is back", time.Since(began).Round(time.Millisecond))
+	if g := h.enter(secret, fourth); g.number != fourth.Place.Number || g.take != 4 {
+		t.Errorf("who waited meanwhile had place %d and is let in at %d by take %d, want take 4", fourth.Place.Number, g.number, g.take)
+	}
 	o := h.order(h.settle(second, "k", named("A-2")))
 	if n := h.one(`SELECT count(*) FROM orders WHERE account = (SELECT account FROM orders WHERE id = $1)`, o.Order.ID); n != 1 {
 		t.Errorf("the attempt whose answer was lost has %d orders, want 1", n)
