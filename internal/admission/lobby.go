@@ -71,7 +71,7 @@ func (l *Line) Ends() Tail {
 // the draw may be there.
 func (l *Line) inLobby(index int64) Position {
 	s := l.Standing()
-	p := Position{Index: index, Number: Undrawn, View: ViewLobby, State: s.State, Reason: s.Reason, Stock: s.Stock, Verdict: Possible}
+	p := Position{Index: index, Number: Undrawn, View: ViewLobby, State: s.State, Reason: s.Reason, Stock: s.Stock, Version: s.Version, Verdict: Possible}
 	next := PollMax
 	if lobby := l.Sale().Lobby; lobby != nil {
 		next = time.Duration(PollShare * float64(lobby.ClosesAt.Sub(s.At)))

@@ -47,6 +47,7 @@ type Position struct {
 	State    SaleState
 	Reason   Reason
 	Stock    Stock
+	Version  int64 // as the document's that it is worked out from: of two, the later is true
 }
 
 // Status is the document now.
@@ -252,9 +253,10 @@ func (s Standing) figures() Figures {
 func (l *Line) position(number int64, view View) Position {
 	s := l.Standing()
 	f := s.figures()
-	door, _ := l.door.last()
-	p := Position{Number: number, View: view, State: s.State, Reason: s.Reason, Stock: s.Stock}
-	p.Ahead = Ahead(number, max(door.Front, s.Front))
+	p := Position{Number: number, View: view, State: s.State, Reason: s.Reason, Stock: s.Stock, Version: s.Version}
+	if view == ViewWaiting { // by that document, or a later one could say more
+		p.Ahead = Ahead(number, s.Front)
+	}
 	p.P50, p.P90, p.Known = f.ETA(p.Ahead, s.At)
 	p.Verdict, p.Exceeds = f.Verdict(p.Ahead, s.Stock), f.Exceeds(p.Ahead, s.Stock)
 	p.Poll = Jitter(f.Poll(p.Ahead, s.At), rand.New(dice{}))

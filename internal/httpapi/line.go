@@ -189,6 +189,7 @@ type meBody struct {
 	Poll      float64             `json:"poll_s"`
 	SaleState admission.SaleState `json:"sale_state"`
 	Reason    admission.Reason    `json:"reason"`
+	Version   int64               `json:"version"` // the document's; of two answers the higher is the later
 }
 
 func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
@@ -204,7 +205,7 @@ func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
 func meOf(p admission.Position) meBody {
 	b := meBody{
 		Number: drawnNumber(p.Number), State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds, Late: p.Late,
-		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason,
+		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason, Version: p.Version,
 	}
 	if p.View == admission.ViewLobby {
 		b.Index = &p.Index

@@ -19,7 +19,7 @@
 
   const roughly = (s) => s < 90 ? Math.max(5, Math.floor(s / 5 + 0.5) * 5) + " s" : s < 5400 ? Math.floor(s / 60 + 0.5) + " min" : (s / 3600).toFixed(1) + " h";
   const verdict = (d, ahead) => {
-    const demand = d.share * d.tickets * (d.inside + d.at_door + d.turn * ahead);
+    const demand = d.share * d.tickets * (d.inside + d.at_door + d.coming + d.turn * ahead);
     if (ahead * d.tickets > d.seats.free + d.seats.pending) return "unlikely";
     return demand < d.seats.free ? "likely" : demand < d.seats.free + d.seats.pending ? "possible" : "unlikely";
   };

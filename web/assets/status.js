@@ -21,13 +21,22 @@
     document.dispatchEvent(new CustomEvent("status", { detail: d }));
   };
 
+  // The documents of several replicas come in any order: an earlier one than was
+  // shown says nothing new, but that its replica is in doubt.
+  let newest = { epoch: 0, version: 0 };
+  const earlier = (d) => d.epoch < newest.epoch || d.epoch === newest.epoch && d.version < newest.version && d.state !== "closed_on_doubt";
+
   let tag = "", failed = 0, seen = Date.now();
   const poll = async () => {
     try {
       const res = await fetch(box.dataset.status, tag ? { headers: { "If-None-Match": tag } } : {});
       if (res.status === 200) {
         tag = res.headers.get("ETag") || "";
-        draw(await res.json());
+        const d = await res.json();
+        if (!earlier(d)) {
+          if (d.epoch > newest.epoch || d.version > newest.version) newest = d;
+          draw(d);
+        }
       } else if (res.status !== 304) throw new Error(res.status);
       failed = 0;
       seen = Date.now();
