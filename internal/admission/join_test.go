@@ -96,25 +96,43 @@ func TestOneHolderHasOnePlace(t *testing.T) {
 
 // Joins where there is nothing to join use no number, and nothing grows.
 func TestJoiningNothingUsesNoNumber(t *testing.T) {
-	w := newWorld(t, 10, 100)
-	w.sale.Control = admission.Close
-	store := localStore(t)
-	lines, _ := w.replica(t, store)
-	l := line(t, lines)
-	for i := range 5 {
-		if _, err := l.Join(t.Context(), holder(i), admission.Ticket{}); !errors.Is(err, admission.ErrOver) {
-			t.Errorf("a join after the end: %v, want ErrOver", err)
-		}
-		if _, there := lines.Line(fmt.Sprintf("no-event-%d", i)); there {
-			t.Error("a line for an event that does not exist")
-		}
-	}
-	tail, err := store.Tail(t.Context(), event)
-	if err != nil || tail.Next != 0 {
-		t.Errorf("%d numbers used (%v), want none", tail.Next, err)
-	}
-	if n := len(lines.All()); n != 1 {
-		t.Errorf("%d lines, want 1", n)
+	for name, c := range map[string]struct {
+		shut func(*admission.Sale)
+		want error
+	}{
+		"closed": {func(s *admission.Sale) { s.Control = admission.Close }, admission.ErrOver},
+		"over":   {func(s *admission.Sale) { s.ClosesAt = time.Now() }, admission.ErrOver},
+		"the lobby is not open": {func(s *admission.Sale) {
+			s.OpensAt = time.Now().Add(3 * time.Hour)
+			s.Lobby = &admission.Lobby{OpensAt: time.Now().Add(time.Hour), ClosesAt: time.Now().Add(2 * time.Hour)}
+		}, admission.ErrEarly},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, 10, 100)
+			c.shut(&w.sale)
+			store := localStore(t)
+			lines, _ := w.replica(t, store)
+			l := line(t, lines)
+			for i := range 5 {
+				if _, err := l.Join(t.Context(), holder(i), admission.Ticket{}); !errors.Is(err, c.want) {
+					t.Errorf("a join: %v, want %v", err, c.want)
+				}
+				if _, there := lines.Line(fmt.Sprintf("no-event-%d", i)); there {
+					t.Error("a line for an event that does not exist")
+				}
+			}
+			tail, err := store.Tail(t.Context(), event)
+			if err != nil || tail.Next != 0 {
+				t.Errorf("%d numbers used (%v), want none", tail.Next, err)
+			}
+			places := 0
+			if err := l.Export(t.Context(), func(admission.Place) error { places++; return nil }); err != nil || places != 0 {
+				t.Errorf("%d places (%v), want none", places, err)
+			}
+			if s := l.Standing(); s.Tail != 0 || s.Figures.Waiting != 0 || len(lines.All()) != 1 {
+				t.Errorf("tail %d, %d waiting, %d lines; want none, none and 1", s.Tail, s.Figures.Waiting, len(lines.All()))
+			}
+		})
 	}
 }
 

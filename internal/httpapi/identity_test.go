@@ -358,7 +358,8 @@ func TestSuspicionAsksAndNeverDrops(t *testing.T) {
 		return h.do(c)
 	}
 	marked, robot := map[string]string{"Waitroom-Suspect": "1"}, map[string]string{"User-Agent": "robot/1"}
-	early := h.placed(as(admission.NewSecret(), "", map[string]string{"Waitroom-Suspect": "0"}), 201)
+	before := admission.NewSecret()
+	early := h.placed(as(before, "", map[string]string{"Waitroom-Suspect": "0"}), 201)
 	for name, header := range map[string]map[string]string{"marked by the edge": marked, "by the hook": robot} {
 		secret := admission.NewSecret()
 		a := h.want(as(secret, "", header), 403, "challenge_required")
@@ -375,6 +376,16 @@ func TestSuspicionAsksAndNeverDrops(t *testing.T) {
 		}
 		if again := h.placed(as(secret, "", header), 200); again.Ticket != mine.Ticket {
 			t.Errorf("%s, later, with a place: %+v, was %+v", name, again, mine)
+		}
+	}
+	// Who is suspected only after a long wait keeps the place that they have.
+	for name, header := range map[string]map[string]string{"marked by the edge": marked, "by the hook": robot} {
+		if again := h.placed(as(before, "I am not", header), 200); again.Ticket != early.Ticket {
+			t.Errorf("%s, after a long wait: %+v, was %+v", name, again, early)
+		}
+		a := h.want(h.do(call{method: "GET", path: places + "/me", token: early.Ticket, header: header}), 200, "")
+		if strings.Contains(string(a.body), `"state":"left"`) {
+			t.Errorf("%s, after a long wait: %s", name, a)
 		}
 	}
 	page := h.do(call{method: "POST", path: "/e/" + demotest.EventID + "/join", page: true, header: marked})
