@@ -1,7 +1,7 @@
 # make demo    a whole on-sale on this machine: ARGS="--fans 20000 --rate 50 --exit"
 # make build   every program, into bin/
 # make test    everything, on real servers; installs what is missing
-# make bench   every package's benchmarks, one package at a time
+# make bench   the line against its anchors: BENCH lines, and bench/results.json
 # make check   format, vet, staticcheck, and the import plan
 # make fmt     gofumpt
 SHELL := /bin/bash
@@ -30,8 +30,9 @@ test:
 	go test -p 2 -timeout 15m ./...
 
 bench:
-	@scripts/need.sh go postgres redis node tools
-	go test -p 1 -timeout 60m -run '^$$' -bench . -benchmem ./...
+	@scripts/need.sh go node tools
+	go build -o bin/ ./cmd/bench
+	@bin/bench
 
 check:
 	@scripts/need.sh go

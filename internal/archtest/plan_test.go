@@ -36,6 +36,7 @@ var arrows = map[string][]string{
 		"internal/account", "internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
+	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/draw", "internal/httpapi", "internal/stack"},
 	"internal/stack":     {"internal/pg"},
 	"internal/pgtest":    {"internal/stack", "internal/pg", "sql"},
 	"internal/archtest":  {},
@@ -57,6 +58,7 @@ var composers = map[string][]string{
 	"cmd/refunder":    {"internal/stack", "internal/crowd", "internal/demo"},
 	"cmd/courier":     {"internal/stack", "internal/crowd", "internal/demo"},
 	"cmd/payprov":     {},
+	"cmd/bench":       {},
 	"cmd/waitctl":     {},
 }
 
@@ -68,7 +70,7 @@ var walls = []struct {
 }{
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpapi", "internal/daemon", "cmd/..."}},
 	{"github.com/aws/aws-sdk-go-v2", []string{"internal/admission/dynamo"}},
-	{"go.etcd.io/bbolt", []string{"internal/admission/local"}},
+	{"go.etcd.io/bbolt", []string{"internal/admission/local", "internal/bench/join.go"}},
 	{"github.com/nats-io/nats.go", []string{"internal/notice", "internal/inventory/transport.go", "internal/stack", "internal/daemon"}},
 	{"github.com/nats-io/nats-server/v2", []string{"internal/stack"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/stack"}},
@@ -85,7 +87,7 @@ var (
 	production = []string{"cmd/waitroom", "cmd/claimer", "cmd/expirer", "cmd/paycallback", "cmd/refunder", "cmd/courier"}
 	aboard     = []string{
 		"github.com/nats-io/nats-server/v2", "github.com/alicebob/miniredis/v2",
-		"internal/stack", "internal/crowd", "internal/demo", "internal/rehearsal",
+		"internal/stack", "internal/crowd", "internal/demo", "internal/rehearsal", "internal/bench",
 	}
 )
 

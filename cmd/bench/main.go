@@ -1,0 +1,32 @@
+// Command bench measures the line against its anchors, prints each figure and
+// keeps all of them as bench/results.json.
+package main
+
+import (
+	"context"
+	"flag"
+	"log"
+	"os"
+
+	"waitroom/internal/bench"
+	"waitroom/internal/process"
+)
+
+func main() {
+	log.SetFlags(0)
+	if asked, err := bench.Poll(os.Args); asked {
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	path := flag.String("json", "bench/results.json", "where the figures are kept")
+	flag.Parse()
+	all, err := bench.Run(process.Signals(context.Background()), bench.Usual(), os.Stdout)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := bench.Write(*path, all); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if asked, err := Poll(os.Args); asked {
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Everything can be measured, and every figure is one. How good they are is not
+// judged on a machine that does other things.
+func TestFiguresAreFigures(t *testing.T) {
+	all, err := Run(t.Context(), Effort{
+		Rounds: 1, Each: time.Millisecond, Joins: 64, Callers: 16, Polls: 640, Held: 50, Watch: 200 * time.Millisecond,
+	}, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range all {
+		if seen[f.Name] {
+			t.Errorf("%s is measured twice", f.Name)
+		}
+		seen[f.Name] = true
+		if math.IsNaN(f.Value) || math.IsInf(f.Value, 0) || f.Value < 0 || f.Unit == "" {
+			t.Errorf("no figure: %s", f)
+		}
+	}
+	if len(all) < 15 {
+		t.Errorf("%d figures, want 15 at least", len(all))
+	}
+	if err := Write(filepath.Join(t.TempDir(), "bench", "results.json"), all); err != nil {
+		t.Error(err)
+	}
+}
