@@ -47,6 +47,7 @@ func times(name, unit string, value, anchor float64) Figure {
 type Effort struct {
 	Rounds  int           // of which the median is taken
 	Each    time.Duration // a contender's share of a round
+	Batches int           // of two that hardly differ
 	Joins   int           // in a round, by Callers at once
 	Callers int
 	Polls   int           // in a round
@@ -56,7 +57,7 @@ type Effort struct {
 
 // Usual is what the published figures are made with.
 func Usual() Effort {
-	return Effort{Rounds: 25, Each: 40 * time.Millisecond, Joins: 4000, Callers: 512, Polls: 20_000, Held: 5000, Watch: 4 * time.Second}
+	return Effort{Rounds: 25, Each: 40 * time.Millisecond, Batches: 4000, Joins: 4000, Callers: 512, Polls: 20_000, Held: 5000, Watch: 4 * time.Second}
 }
 
 // Run measures everything, and says each figure as soon as it is known.

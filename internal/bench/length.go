@@ -41,10 +41,15 @@ func lengths(ctx context.Context, dir string, e Effort, _ io.Writer) ([]Figure, 
 			return answer(handle, c)
 		}
 	}
-	e.Rounds, e.Each = 4*e.Rounds, e.Each/4 // a difference of a hundredth is sought
-	short, long := ask(status, 0), ask(status, 1)
-	shortPlace, longPlace := ask(told, 0), ask(told, 1)
-	ns, err := e.costs(short, long, shortPlace, longPlace)
+	longer := func(name string, c *fasthttp.RequestCtx) (Figure, error) {
+		ratio, long, short, err := pair(e.Batches, ask(c, 1), ask(c, 0))
+		return Figure{name, ratio, long, "ns", short}, err
+	}
+	statusCost, err := longer("status_cost_1m_vs_1k", status)
+	if err != nil {
+		return nil, err
+	}
+	placeCost, err := longer("place_cost_1m_vs_1k", told)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +59,7 @@ func lengths(ctx context.Context, dir string, e Effort, _ io.Writer) ([]Figure, 
 	}
 	place, err := allocations(func() error { return answer(handle, told) })
 	return []Figure{
-		times("status_cost_1m_vs_1k", "ns", ns[1], ns[0]), times("place_cost_1m_vs_1k", "ns", ns[3], ns[2]),
+		statusCost, placeCost,
 		times("status_allocations", "allocations", said, 1), times("place_allocations", "allocations", place, 1),
 	}, err
 }

@@ -23,8 +23,7 @@ func turns(rounds int, contenders ...func() (float64, error)) ([]float64, error)
 	}
 	medians := make([]float64, len(contenders))
 	for i, s := range seen {
-		slices.Sort(s)
-		medians[i] = s[len(s)/2]
+		medians[i] = median(s)
 	}
 	return medians, nil
 }
@@ -53,6 +52,51 @@ func cost(long time.Duration, call func() error) (float64, error) {
 		}
 	}
 	return 0, err
+}
+
+// batch is how many calls are timed together where two are held against each other.
+const batch = 64
+
+// pair holds a call against another in short batches, one right after the other:
+// what the machine does meets both alike, and a difference of a hundredth shows.
+// It is the median of the batches' ratios, and the cost of either, in ns.
+func pair(batches int, call, anchor func() error) (ratio, value, against float64, err error) {
+	var ratios, values, anchors []float64
+	for i := range batches {
+		first, second := call, anchor
+		if i%2 == 1 {
+			first, second = anchor, call
+		}
+		a, err := timed(first)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		b, err := timed(second)
+		if err != nil {
+			return 0, 0, 0, err
+		}
+		if i%2 == 1 {
+			a, b = b, a
+		}
+		ratios, values, anchors = append(ratios, a/b), append(values, a), append(anchors, b)
+	}
+	return median(ratios), median(values), median(anchors), nil
+}
+
+// timed is what a call of a batch takes, in ns.
+func timed(call func() error) (float64, error) {
+	began := time.Now()
+	for range batch {
+		if err := call(); err != nil {
+			return 0, err
+		}
+	}
+	return float64(time.Since(began).Nanoseconds()) / batch, nil
+}
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
 }
 
 // allocations are a call's.
