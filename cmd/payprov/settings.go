@@ -11,7 +11,7 @@ import (
 
 type config struct {
 	process.Ops
-	Listen        string        `env:"LISTEN" default:"127.0.0.1:8090" help:"Where the API, the checkout page, /_ledger and /_requests answer. The last two ask for no key: not for the public."`
+	Listen        string        `env:"LISTEN" default:"127.0.0.1:8090" help:"Where the API, the checkout page and /_admin/ answer. The last asks for no key: not for the public."`
 	PublicURL     string        `env:"PUBLIC_URL" help:"Where browsers find the checkout page. Default: the host that the API was asked at."`
 	SecretKey     string        `env:"SECRET_KEY" required:"" secret:"" help:"The API's Bearer key."`
 	WebhookURL    string        `env:"WEBHOOK_URL" help:"Who is told what happens. Without it nobody is."`

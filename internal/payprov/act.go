@@ -1,9 +1,6 @@
 package payprov
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
 func ended(in *intent) bool { return in.status == succeeded || in.status == canceled }
 
@@ -17,13 +14,15 @@ func unexpectedState(in *intent, verb string) answer {
 // pay, decline and cancel are the only three things that happen to an intent;
 // each is told. Callers hold the lock and have looked at the state.
 
-func (p *Provider) pay(in *intent) {
-	in.status, in.captured, in.failure = succeeded, in.amount, nil
-	in.charge, in.chargedAt = newID("ch_"), time.Now()
+func (p *Provider) pay(in *intent, captured int64) {
+	p.book.changes++
+	in.status, in.captured, in.failure = succeeded, captured, nil
+	in.charge, in.chargedAt = newID("ch_"), p.clock.now()
 	p.notices.tell("payment_intent.succeeded", in.wire())
 }
 
 func (p *Provider) decline(in *intent) {
+	p.book.changes++
 	in.status = needsMethod
 	in.failure = &problem{
 		Type: "card_error", Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.",
@@ -32,6 +31,7 @@ func (p *Provider) decline(in *intent) {
 }
 
 func (p *Provider) cancel(in *intent, reason string) {
-	in.status, in.endedAt, in.endReason = canceled, time.Now().Unix(), reason
+	p.book.changes++
+	in.status, in.endedAt, in.endReason = canceled, p.clock.now().Unix(), reason
 	p.notices.tell("payment_intent.canceled", in.wire())
 }

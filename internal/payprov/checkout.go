@@ -45,7 +45,7 @@ func (p *Provider) actCheckout(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Lock()
 	in := p.book.intent[r.PathValue("id")]
-	no := p.decide(in, r.PathValue("id"), r.PathValue("act"))
+	no := p.decide(r, in)
 	v, _ := viewOf(in, r.Form.Get("return_url"))
 	p.mu.Unlock()
 	switch browser := strings.Contains(r.Header.Get("Accept"), "text/html"); {
@@ -65,11 +65,12 @@ func (p *Provider) actCheckout(w http.ResponseWriter, r *http.Request) {
 
 // decide carries the decision out; what was decided before stands, and asking
 // for the same again is no mistake.
-func (p *Provider) decide(in *intent, id, act string) *answer {
+func (p *Provider) decide(r *http.Request, in *intent) *answer {
+	act := r.PathValue("act")
 	var no answer
 	switch {
 	case in == nil:
-		no = noSuch("payment_intent", "intent", id)
+		no = noSuch("payment_intent", "intent", r.PathValue("id"))
 	case p.notices.full():
 		no = busy("Too many notices are waiting to be delivered.")
 	case act == "pay" && in.status == succeeded, act == "cancel" && in.status == canceled:
@@ -77,8 +78,7 @@ func (p *Provider) decide(in *intent, id, act string) *answer {
 	case ended(in):
 		no = unexpectedState(in, act)
 	case act == "pay":
-		p.pay(in)
-		return nil
+		return p.payAsTold(r, in)
 	case act == "decline":
 		p.decline(in)
 		return nil
@@ -89,6 +89,22 @@ func (p *Provider) decide(in *intent, id, act string) *answer {
 		no = invalid(http.StatusNotFound, "", "", "Unrecognized request URL (POST: %s).", act)
 	}
 	return &no
+}
+
+// payAsTold pays in whole, unless a program says which part of it arrives, and
+// with which of the test cards it is paid.
+func (p *Provider) payAsTold(r *http.Request, in *intent) *answer {
+	captured := in.amount
+	if r.PostForm.Has("amount") {
+		part, bad := amountOf(r)
+		if bad != nil {
+			return bad
+		}
+		captured = part
+	}
+	in.card = orDefault(r.PostForm.Get("payment_method"), in.card)
+	p.pay(in, captured)
+	return nil
 }
 
 func viewOf(in *intent, returnURL string) (view, bool) {

@@ -6,12 +6,16 @@ import (
 	"time"
 )
 
-// The states of an intent that this stand-in knows, in the provider's words.
+// The states of intents and refunds that this stand-in knows, in the
+// provider's words.
 const (
 	needsMethod = "requires_payment_method"
 	needsAction = "requires_action"
 	succeeded   = "succeeded"
 	canceled    = "canceled"
+
+	pending = "pending" // of refunds only
+	failed  = "failed"
 )
 
 type intent struct {
@@ -27,6 +31,8 @@ type intent struct {
 	returnURL string
 	checkout  string // the page to go to, while needsAction
 	method    string
+	card      string
+	about     string // description
 	failure   *problem
 	endedAt   int64
 	endReason string
@@ -55,7 +61,7 @@ func (p *Provider) createIntent(r *http.Request) answer {
 	}
 	in := &intent{header: p.book.header("pi_", metadata), status: needsMethod, amount: amount, currency: currency}
 	in.secret = in.id + "_secret_" + newID("")
-	in.method = r.PostForm.Get("payment_method_data[type]")
+	in.method, in.about = r.PostForm.Get("payment_method_data[type]"), r.PostForm.Get("description")
 	return p.confirm(r, in)
 }
 
@@ -64,6 +70,7 @@ func (p *Provider) createIntent(r *http.Request) answer {
 // sent there.
 func (p *Provider) confirm(r *http.Request, in *intent) answer {
 	card := r.PostForm.Get("payment_method")
+	in.card = card
 	in.returnURL = r.PostForm.Get("return_url")
 	switch {
 	case r.PostForm.Get("confirm") != "true":
@@ -85,11 +92,12 @@ func (p *Provider) confirm(r *http.Request, in *intent) answer {
 		e.PaymentIntent = in.wire()
 		return refusal(http.StatusPaymentRequired, e)
 	}
-	p.pay(in)
+	p.pay(in, in.amount)
 	return ok(in.wire())
 }
 
 func (b *book) enter(in *intent) {
+	b.changes++
 	b.intents = append(b.intents, in)
 	b.intent[in.id] = in
 }

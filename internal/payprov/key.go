@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// keyLife is how long the first answer to a key is kept.
+// keyLife is how long the first answer to a key is kept, by the provider's
+// clock. Who comes after it is carried out anew.
 const keyLife = 24 * time.Hour
 
 // keys remembers, for each idempotency key, what was asked first and what the
@@ -23,6 +24,7 @@ type keptAnswer struct {
 	asked  [sha256.Size]byte
 	at     time.Time
 	answer answer
+	id     string // Request-Id of the first
 }
 
 func newKeys(limit int) keys {
@@ -58,9 +60,9 @@ func (k *keys) first(key string, now time.Time) (keptAnswer, bool) {
 	return first, ok
 }
 
-func (k *keys) keep(key string, r *http.Request, a answer, now time.Time) {
-	k.kept[key] = keptAnswer{key: key, asked: asked(r), at: now, answer: a}
-	k.queue = append(k.queue, key)
+func (k *keys) keep(a keptAnswer) {
+	k.kept[a.key] = a
+	k.queue = append(k.queue, a.key)
 }
 
 // again is the answer to whoever comes with a key that was used.
@@ -71,7 +73,7 @@ func (f keptAnswer) again(r *http.Request) answer {
 			f.key + "' if you meant to execute a different request."})
 	}
 	a := f.answer
-	a.replayed = true
+	a.first = f.id
 	return a
 }
 

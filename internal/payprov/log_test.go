@@ -39,7 +39,7 @@ func TestEveryCallIsLoggedWhateverBecomesOfIt(t *testing.T) {
 		resp.Body.Close()
 		t.Fatal("a cut connection answered")
 	}
-	log := p.Requests()
+	log := ended(t, p, 3)
 	if len(log) != 3 {
 		t.Fatalf("%d calls logged, want 3: %+v", len(log), log)
 	}
@@ -50,12 +50,22 @@ func TestEveryCallIsLoggedWhateverBecomesOfIt(t *testing.T) {
 	if lost.Key != "cut" || lost.Status != 0 || lost.At < refund.At {
 		t.Errorf("the cut call is logged as %+v", lost)
 	}
+	if !refund.Committed || lost.Committed {
+		t.Errorf("committed: %v and %v, want the refund and not the cut call", refund.Committed, lost.Committed)
+	}
 	var told []payprov.Request
-	if err := json.Unmarshal([]byte(get(t, base+"/_requests").body), &told); err != nil || len(told) != 3 || told[1] != refund {
-		t.Errorf("told %+v (%v), want what Requests says", told, err)
+	for line := range strings.Lines(get(t, base+"/_admin/requests?since=2&path=/v1/refunds").body) {
+		var r payprov.Request
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		told = append(told, r)
+	}
+	if len(told) != 2 || told[0] != refund || told[1] != lost {
+		t.Errorf("told %+v, want what Requests says of refunds", told)
 	}
 	var ledger payprov.Ledger
-	if err := json.Unmarshal([]byte(get(t, base+"/_ledger").body), &ledger); err != nil || len(ledger.Refunds) != 1 || ledger.Payments[0].Refunded != 100 {
+	if err := json.Unmarshal([]byte(get(t, base+"/_admin/ledger").body), &ledger); err != nil || len(ledger.Refunds) != 1 || ledger.Payments[0].Refunded != 100 {
 		t.Errorf("ledger %+v (%v)", ledger, err)
 	}
 }
@@ -76,6 +86,11 @@ func TestTheLogSaysHowManyWereUnderWay(t *testing.T) {
 	close(release)
 	for range calls {
 		<-done
+	}
+	ended(t, p, calls)
+	if p.Peak() != calls || payprov.Peak(p.Requests()) != calls || payprov.Peak(p.Requests()[3:]) != calls-3 {
+		t.Errorf("peak %d, of the log %d, of its end %d, want %d, %d, %d", p.Peak(),
+			payprov.Peak(p.Requests()), payprov.Peak(p.Requests()[3:]), calls, calls, calls-3)
 	}
 	for i, r := range p.Requests() {
 		if r.InFlight != i+1 || r.Took <= 0 {

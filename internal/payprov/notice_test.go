@@ -108,7 +108,7 @@ func TestEveryChangeIsToldAndSigned(t *testing.T) {
 	post(t, base+"/checkout/"+in.ID+"/pay", "")
 	step(2, "payment_intent.succeeded")
 	post(t, base+"/v1/refunds", "", "payment_intent", in.ID)
-	step(4, "charge.refunded", "refund.updated")
+	step(4, "charge.refunded", "refund.created")
 	in = post(t, base+"/v1/payment_intents", "", "amount", "100", "currency", "eur")
 	post(t, base+"/v1/payment_intents/"+in.ID+"/cancel", "")
 	step(5, "payment_intent.canceled")

@@ -13,6 +13,7 @@ import (
 	"html/template"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"sync"
 	"time"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	Objects int // payment intents, and refunds, at most; default 200,000
 	Backlog int // notices not yet delivered, at most; default 100,000
 	Log     int // requests remembered; the oldest go first; default 200,000
+
+	Settle time.Duration // until a pending refund ends, where its Course does not say; default 2 s
 }
 
 // Endpoint is told every notice, signed with its secret.
@@ -45,17 +48,24 @@ type Disorder struct {
 // Fault may act on one request to the API: answer it, hold it, cut its
 // connection, before or after next carries it out, or never call next. It runs
 // after the request is logged; the request's key is in use until next carried
-// it out, or the fault returned without it.
+// it out, or the fault returned without it. What a Script can say needs none.
 type Fault func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Provider is one account at the provider.
 type Provider struct {
 	cfg      Config
+	clock    *clock
 	log      *requestLog
+	scripts  scripts
 	notices  *notices
 	handler  http.Handler
 	api      http.Handler
 	checkout *template.Template
+	version  *regexp.Regexp
+	stop     until
+	end      sync.Once
+	done     sync.WaitGroup
+	moved    chan struct{} // the settler has to look again: a hint, at most one outstanding
 
 	mu   sync.Mutex // guards what follows; held while a request is carried out
 	book book
@@ -71,12 +81,16 @@ func New(cfg Config) *Provider {
 	if cfg.Fault == nil {
 		cfg.Fault = func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) }
 	}
+	cfg.Settle = orDefault(cfg.Settle, 2*time.Second)
+	c := &clock{}
 	p := &Provider{
-		cfg: cfg, log: newRequestLog(cfg.Log), checkout: checkoutPage(),
-		book: newBook(), keys: newKeys(2 * cfg.Objects),
+		cfg: cfg, clock: c, log: newRequestLog(cfg.Log), checkout: checkoutPage(), version: versions(),
+		book: newBook(c), keys: newKeys(2 * cfg.Objects), stop: make(until), moved: make(chan struct{}, 1),
 	}
+	p.scripts.chance = rand.New(rand.NewPCG(cfg.Disorder.Seed, 1))
 	p.notices = newNotices(cfg, rand.New(rand.NewPCG(cfg.Disorder.Seed, 0)))
 	p.api, p.handler = p.apiRoutes(), p.routes()
+	p.done.Go(p.settler)
 	return p
 }
 
@@ -89,30 +103,22 @@ func (p *Provider) Notify(e Endpoint) { p.notices.add(e) }
 // Undelivered counts the notices that no endpoint has acknowledged yet.
 func (p *Provider) Undelivered() int { return p.notices.open() }
 
-// Requests is the log of every call to the API, in order of arrival.
-func (p *Provider) Requests() []Request { return p.log.all() }
-
-// Ledger is what the provider knows: the truth that money is judged by.
-func (p *Provider) Ledger() Ledger {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.book.ledger()
+// Close ends the waits of scripts and refunds, and stops telling notices;
+// those not delivered are lost with the ledger.
+func (p *Provider) Close() {
+	p.end.Do(func() {
+		close(p.stop)
+		p.done.Wait()
+		p.notices.close()
+	})
 }
-
-// Close stops telling notices; those not delivered are lost with the ledger.
-func (p *Provider) Close() { p.notices.close() }
 
 func (p *Provider) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1/", p.receive)
 	mux.HandleFunc("GET /checkout/{id}", p.showCheckout)
 	mux.HandleFunc("POST /checkout/{id}/{act}", p.actCheckout)
-	mux.HandleFunc("GET /_ledger", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, p.Ledger())
-	})
-	mux.HandleFunc("GET /_requests", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, p.Requests())
-	})
+	p.adminRoutes(mux)
 	return mux
 }
 

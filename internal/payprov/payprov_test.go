@@ -92,3 +92,20 @@ func wantRefused(t testing.TB, what string, got said, status int, kind, code str
 		t.Errorf("%s: %d %s %q, want %d %s %q", what, got.status, got.Error.Type, got.Error.Code, status, kind, code)
 	}
 }
+
+// listOf reads a page: the ids on it, and whether there are more.
+func listOf(t testing.TB, page said) (ids []string, more bool) {
+	t.Helper()
+	var list struct {
+		Object  string
+		HasMore bool `json:"has_more"`
+		Data    []struct{ ID string }
+	}
+	if err := json.Unmarshal([]byte(page.body), &list); err != nil || list.Object != "list" {
+		t.Fatalf("no list: %v in %d %s", err, page.status, page.body)
+	}
+	for _, v := range list.Data {
+		ids = append(ids, v.ID)
+	}
+	return ids, list.HasMore
+}

@@ -1,46 +1,86 @@
 package payprov
 
 import (
+	"context"
 	"crypto/subtle"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
-	"time"
 )
 
 // maxRequest is what is read of one request's body.
 const maxRequest = 64 << 10
 
+// call is one request to the API as it is carried out.
+type call struct {
+	seq    int64
+	id     string // Request-Id
+	script Script
+}
+
+type callKey struct{}
+
+// callOf is never nil: whoever calls a handler by itself is in no log.
+func callOf(r *http.Request) *call {
+	if c, ok := r.Context().Value(callKey{}).(*call); ok {
+		return c
+	}
+	return &call{}
+}
+
 // receive takes one call to the API: logged first, whatever becomes of it,
-// then its key is taken, then the fault has its say, then it is carried out.
+// then its key is taken, then the fault and the script have their say.
 func (p *Provider) receive(w http.ResponseWriter, r *http.Request) {
 	sw := &statusWriter{ResponseWriter: w}
-	seq := p.log.begin(r)
-	defer func() { p.log.end(seq, sw.status) }()
+	c := &call{seq: p.log.begin(r), id: newID("req_")}
+	defer func() { p.log.end(c.seq, sw.status, r.Context().Err() != nil) }()
 	r.Body = http.MaxBytesReader(sw, r.Body, maxRequest)
-	if err := r.ParseForm(); err != nil {
-		invalid(http.StatusBadRequest, "", "", "The request could not be read.").write(sw)
+	if bad := p.heads(sw, r, c); bad != nil {
+		bad.write(sw)
 		return
 	}
-	p.log.name(seq, r.PostForm.Get("metadata[operation]"))
-	next := http.HandlerFunc(p.admit)
+	p.log.note(c.seq, func(e *Request) { e.Operation = operationOf(r) })
+	done := func() {}
 	if key := keyOf(r); key != "" {
 		if !p.enter(key) {
 			keyInUse().write(sw)
 			return
 		}
-		leave := sync.OnceFunc(func() { p.leave(key) })
-		defer leave()
-		next = func(w http.ResponseWriter, r *http.Request) {
-			p.admit(w, r)
-			leave()
-		}
+		done = sync.OnceFunc(func() { p.leave(key) })
+		defer done()
 	}
-	p.cfg.Fault(sw, r, next)
+	p.cfg.Fault(sw, r.WithContext(context.WithValue(r.Context(), callKey{}, c)),
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.meet(w, r, c, done) }))
 }
+
+// heads reads the form and sets what every answer carries.
+func (p *Provider) heads(w http.ResponseWriter, r *http.Request, c *call) *answer {
+	w.Header().Set("Request-Id", c.id)
+	version := orDefault(r.Header.Get("Stripe-Version"), apiVersion)
+	w.Header().Set("Stripe-Version", version)
+	if key := keyOf(r); key != "" {
+		w.Header().Set("Idempotency-Key", key)
+	}
+	var bad answer
+	switch {
+	case r.ParseForm() != nil:
+		bad = invalid(http.StatusBadRequest, "", "", "The request could not be read.")
+	case !p.version.MatchString(version):
+		bad = invalid(http.StatusBadRequest, "", "", "Invalid Stripe API version: %s", version)
+	default:
+		return nil
+	}
+	return &bad
+}
+
+func versions() *regexp.Regexp { return regexp.MustCompile(`^\d{4}-\d\d-\d\d(\.[a-z]+)?$`) }
 
 func (p *Provider) admit(w http.ResponseWriter, r *http.Request) {
 	token, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !bearer { // as curl -u sends it
+		token, _, bearer = r.BasicAuth()
+	}
 	known := subtle.ConstantTimeCompare([]byte(token), []byte(p.cfg.SecretKey)) == 1
 	if !bearer || !known || p.cfg.SecretKey == "" {
 		invalid(http.StatusUnauthorized, "", "", "Invalid API Key provided.").write(w)
@@ -49,44 +89,8 @@ func (p *Provider) admit(w http.ResponseWriter, r *http.Request) {
 	p.api.ServeHTTP(w, r)
 }
 
-// look carries out a request that changes nothing.
-func (p *Provider) look(act func(*http.Request) answer) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		p.mu.Lock()
-		a := act(r)
-		p.mu.Unlock()
-		a.write(w)
-	}
-}
-
-// once carries out a request that changes something, and with a key does so
-// only the first time: whoever comes again gets the first answer again.
-func (p *Provider) once(act func(*http.Request) answer) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		p.mu.Lock()
-		a := p.actOnce(r, act)
-		p.mu.Unlock()
-		a.write(w)
-	}
-}
-
-func (p *Provider) actOnce(r *http.Request, act func(*http.Request) answer) answer {
-	key, now := keyOf(r), time.Now()
-	if len(key) > 255 {
-		return invalid(http.StatusBadRequest, "", "", "Idempotency keys are at most 255 characters long.")
-	}
-	if first, ok := p.keys.first(key, now); ok {
-		return first.again(r)
-	}
-	if p.notices.full() || p.keys.full() {
-		return busy("This stand-in cannot take more; it forgets nothing to make room.")
-	}
-	a := act(r)
-	if key != "" && !a.fresh {
-		p.keys.keep(key, r, a, now)
-	}
-	return a
-}
+// operationOf is what the caller's books call this request.
+func operationOf(r *http.Request) string { return r.PostForm.Get("metadata[operation]") }
 
 // keyOf is the request's idempotency key; only a POST has one.
 func keyOf(r *http.Request) string {

@@ -1,16 +1,25 @@
 package payprov
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"time"
 )
 
 type refund struct {
 	header
-	of     *intent
-	amount int64
-	status string
-	reason string
+	of        *intent
+	key       string
+	amount    int64
+	status    string
+	reason    string
+	failure   string
+	tx        string // in the account's balance
+	failureTx string // which took it back
+
+	due              time.Time // when it becomes what is to come then
+	then, reasonThen string
 }
 
 func (p *Provider) createRefund(r *http.Request) answer {
@@ -41,7 +50,13 @@ func (p *Provider) createRefund(r *http.Request) answer {
 	if len(p.book.refunds) >= p.cfg.Objects {
 		return busy("This stand-in holds as many refunds as it can.")
 	}
-	return p.refund(in, amount, reason, metadata)
+	course := callOf(r).script.Refund
+	if course == (Course{}) {
+		course = courseOf(in.card)
+	}
+	re := p.refund(in, amount, reason, metadata, course)
+	re.key = keyOf(r)
+	return ok(re.wire())
 }
 
 // refundable is nil when amount can be taken from what is left of in.
@@ -65,15 +80,34 @@ func refundable(in *intent, amount, left int64) *answer {
 	return &a
 }
 
-func (p *Provider) refund(in *intent, amount int64, reason string, metadata map[string]string) answer {
-	re := &refund{header: p.book.header("re_", metadata), of: in, amount: amount, status: succeeded, reason: reason}
+func (p *Provider) refund(in *intent, amount int64, reason string, metadata map[string]string, c Course) *refund {
+	re := &refund{header: p.book.header("re_", metadata), of: in, tx: newID("txn_"), amount: amount, reason: reason}
+	p.begin(re, c)
+	p.book.changes++
 	in.refunded += amount
 	in.refunds = append(in.refunds, re)
 	p.book.refunds = append(p.book.refunds, re)
 	p.book.refund[re.id] = re
+	p.notices.tell("refund.created", re.wire())
 	p.notices.tell("charge.refunded", in.wireCharge())
-	p.notices.tell("refund.updated", re.wire())
-	return ok(re.wire())
+	return re
+}
+
+// RefundByHand is what somebody does in the provider's own pages: a refund
+// that no call asked for and no operation names. 0 is all that is left.
+func (p *Provider) RefundByHand(payment string, amount int64) (id string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	in := p.book.intent[payment]
+	if in == nil {
+		return "", fmt.Errorf("payprov: there is no payment %s", payment)
+	}
+	left := in.captured - in.refunded
+	amount = orDefault(amount, left)
+	if amount < 0 || refundable(in, amount, left) != nil {
+		return "", fmt.Errorf("payprov: %d cannot be refunded of %s (%s), %d are left", amount, payment, in.status, left)
+	}
+	return p.refund(in, amount, "", map[string]string{}, courseOf(in.card)).id, nil
 }
 
 func (p *Provider) retrieveRefund(r *http.Request) answer {

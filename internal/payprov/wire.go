@@ -9,14 +9,17 @@ type wireIntent struct {
 	CanceledAt         *int64            `json:"canceled_at"`
 	CancellationReason *string           `json:"cancellation_reason"`
 	CaptureMethod      string            `json:"capture_method"`
+	ConfirmationMethod string            `json:"confirmation_method"`
 	ClientSecret       string            `json:"client_secret"`
 	Created            int64             `json:"created"`
 	Currency           string            `json:"currency"`
+	Description        *string           `json:"description"`
 	LastPaymentError   *problem          `json:"last_payment_error"`
 	LatestCharge       *string           `json:"latest_charge"`
 	Livemode           bool              `json:"livemode"`
 	Metadata           map[string]string `json:"metadata"`
 	NextAction         *nextAction       `json:"next_action"`
+	PaymentMethod      *string           `json:"payment_method"`
 	PaymentMethodTypes []string          `json:"payment_method_types"`
 	Status             string            `json:"status"`
 }
@@ -34,13 +37,11 @@ type redirect struct {
 func (in *intent) wire() *wireIntent {
 	w := &wireIntent{
 		ID: in.id, Object: "payment_intent", Amount: in.amount, AmountReceived: in.captured,
-		CaptureMethod: "automatic", ClientSecret: in.secret, Created: in.created.Unix(), Currency: in.currency,
+		CaptureMethod: "automatic", ConfirmationMethod: "automatic", ClientSecret: in.secret, Created: in.created.Unix(), Currency: in.currency,
 		LastPaymentError: in.failure, Metadata: in.metadata,
 		PaymentMethodTypes: []string{orDefault(in.method, "card")}, Status: in.status,
 	}
-	if in.charge != "" {
-		w.LatestCharge = &in.charge
-	}
+	w.LatestCharge, w.PaymentMethod, w.Description = orNull(in.charge), orNull(in.card), orNull(in.about)
 	if in.status == canceled {
 		w.CanceledAt, w.CancellationReason = &in.endedAt, &in.endReason
 	}
@@ -51,16 +52,21 @@ func (in *intent) wire() *wireIntent {
 }
 
 type wireRefund struct {
-	ID            string            `json:"id"`
-	Object        string            `json:"object"`
-	Amount        int64             `json:"amount"`
-	Charge        string            `json:"charge"`
-	Created       int64             `json:"created"`
-	Currency      string            `json:"currency"`
-	Metadata      map[string]string `json:"metadata"`
-	PaymentIntent string            `json:"payment_intent"`
-	Reason        *string           `json:"reason"`
-	Status        string            `json:"status"`
+	ID                 string            `json:"id"`
+	Object             string            `json:"object"`
+	Amount             int64             `json:"amount"`
+	BalanceTransaction *string           `json:"balance_transaction"`
+	Charge             string            `json:"charge"`
+	Created            int64             `json:"created"`
+	Currency           string            `json:"currency"`
+	FailureTransaction string            `json:"failure_balance_transaction,omitempty"`
+	FailureReason      string            `json:"failure_reason,omitempty"`
+	Metadata           map[string]string `json:"metadata"`
+	PaymentIntent      string            `json:"payment_intent"`
+	PendingReason      string            `json:"pending_reason,omitempty"`
+	Reason             *string           `json:"reason"`
+	ReceiptNumber      *string           `json:"receipt_number"`
+	Status             string            `json:"status"`
 }
 
 type wireCharge struct {
@@ -83,10 +89,11 @@ type wireCharge struct {
 func (re *refund) wire() *wireRefund {
 	w := &wireRefund{
 		ID: re.id, Object: "refund", Amount: re.amount, Charge: re.of.charge, Created: re.created.Unix(),
-		Currency: re.of.currency, Metadata: re.metadata, PaymentIntent: re.of.id, Status: re.status,
+		Currency: re.of.currency, Metadata: re.metadata, PaymentIntent: re.of.id, Status: re.status, Reason: orNull(re.reason),
+		BalanceTransaction: orNull(re.tx), FailureTransaction: re.failureTx, FailureReason: re.failure,
 	}
-	if re.reason != "" {
-		w.Reason = &re.reason
+	if re.status == pending {
+		w.PendingReason = "processing"
 	}
 	return w
 }
@@ -98,4 +105,11 @@ func (in *intent) wireCharge() *wireCharge {
 		Captured: true, Created: in.chargedAt.Unix(), Currency: in.currency, Metadata: in.metadata,
 		Paid: true, PaymentIntent: in.id, Refunded: in.refunded == in.captured, Status: succeeded,
 	}
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stripe/stripe-go/v85"
@@ -61,6 +62,61 @@ func TestTheVendorsOwnClientUnderstandsIt(t *testing.T) {
 	}
 	if l := p.Ledger(); len(l.Payments) != 1 || l.Payments[0].Captured != 4998 || l.Payments[0].Refunded != 998 || len(l.Refunds) != 1 {
 		t.Errorf("ledger: %+v", l)
+	}
+}
+
+// Every field that the vendor's types have of a refund and its refusal, and
+// that this account can fill, is filled.
+func TestTheVendorsTypesAreFilled(t *testing.T) {
+	p, base := start(t, payprov.Config{})
+	sdk, ctx := vendor(base), t.Context()
+	id := paid(t, base, "1000")
+	if err := p.Play(payprov.Script{Path: "/v1/refunds", Refund: payprov.Course{Pending: true}}); err != nil {
+		t.Fatal(err)
+	}
+	params := &stripe.RefundCreateParams{PaymentIntent: stripe.String(id), Reason: stripe.String("duplicate")}
+	params.AddMetadata("operation", "refund:o:p")
+	params.SetIdempotencyKey("refund:o:p")
+	re, err := sdk.V1Refunds.Create(ctx, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if re.Object != "refund" || re.Amount != 1000 || re.Currency != "eur" || re.Created == 0 || re.Metadata["operation"] != "refund:o:p" ||
+		re.PaymentIntent.ID != id || re.Charge == nil || re.BalanceTransaction == nil || re.Reason != stripe.RefundReasonDuplicate ||
+		re.Status != stripe.RefundStatusPending || re.PendingReason != stripe.RefundPendingReasonProcessing {
+		t.Errorf("pending: %+v", re)
+	}
+	head := re.LastResponse.Header
+	if !strings.HasPrefix(re.LastResponse.RequestID, "req_") || re.LastResponse.IdempotencyKey != "refund:o:p" || head.Get("Stripe-Version") == "" {
+		t.Errorf("headers: %v", head)
+	}
+	again, err := sdk.V1Refunds.Create(ctx, params)
+	if err != nil || again.ID != re.ID || again.LastResponse.Header.Get("Idempotent-Replayed") != "true" ||
+		again.LastResponse.Header.Get("Original-Request") != re.LastResponse.RequestID {
+		t.Errorf("again: %+v, %v, %v", again, again.LastResponse.Header, err)
+	}
+	if err := p.Settle(re.ID, "failed", "lost_or_stolen_card"); err != nil {
+		t.Fatal(err)
+	}
+	if re, err = sdk.V1Refunds.Retrieve(ctx, re.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if re.Status != stripe.RefundStatusFailed || re.FailureReason != stripe.RefundFailureReasonLostOrStolenCard || re.FailureBalanceTransaction == nil || re.PendingReason != "" {
+		t.Errorf("failed: %+v", re)
+	}
+	all := &stripe.RefundCreateParams{PaymentIntent: stripe.String(id)}
+	if _, err := sdk.V1Refunds.Create(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sdk.V1Refunds.Create(ctx, all)
+	var no *stripe.Error
+	if !errors.As(err, &no) || no.Code != stripe.ErrorCodeChargeAlreadyRefunded || no.HTTPStatusCode != 400 || no.RequestID == "" ||
+		no.DocURL != "https://stripe.com/docs/error-codes/charge-already-refunded" || no.Type != stripe.ErrorTypeInvalidRequest {
+		t.Errorf("of nothing: %v", err)
+	}
+	params.Amount = stripe.Int64(1)
+	if _, err = sdk.V1Refunds.Create(ctx, params); !errors.As(err, &no) || no.Type != stripe.ErrorTypeIdempotency || no.HTTPStatusCode != 400 {
+		t.Errorf("other parameters: %v", err)
 	}
 }
 
@@ -131,6 +187,16 @@ func TestWhatTheProviderWouldRefuseIsRefused(t *testing.T) {
 	wantRefused(t, "declined card", post(t, intents, "", "amount", "100", "currency", "eur", "confirm", "true",
 		"payment_method", "pm_card_chargeDeclined"), 402, "card_error", "card_declined")
 
+	for version, want := range map[string]int{"2026-03-25.dahlia": 200, "2022-11-15": 200, "latest": 400} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, intents, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Stripe-Version", version)
+		if got := do(t, req); got.status != want || want == 200 && got.header.Get("Stripe-Version") != version {
+			t.Errorf("version %s: %d %q, want %d", version, got.status, got.header.Get("Stripe-Version"), want)
+		}
+	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, intents, nil)
 	if err != nil {
 		t.Fatal(err)
