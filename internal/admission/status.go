@@ -13,8 +13,9 @@ import (
 // send. A new one takes its place once a second.
 type Document struct {
 	Body, Gzip []byte
-	ETag       string // strong, of Body; Gzip needs one of its own
-	Standing   Standing
+	// Strong: each names the bytes of one encoding.
+	ETag, GzipETag string
+	Standing       Standing
 }
 
 // Standing is what the document says, and what personal answers are made of.
@@ -144,8 +145,9 @@ func (l *Line) publish(now time.Time) {
 		return
 	}
 	sum := sha256.Sum256(body)
+	name := hex.EncodeToString(sum[:12])
 	l.doc.Store(&Document{
-		Body: body, Gzip: l.zipped(body), ETag: `"` + hex.EncodeToString(sum[:12]) + `"`, Standing: s,
+		Body: body, Gzip: l.zipped(body), ETag: `"` + name + `"`, GzipETag: `"` + name + `-gzip"`, Standing: s,
 	})
 }
 

@@ -30,7 +30,8 @@ func listener(ctx context.Context, serves *only) (fasthttp.RequestHandler, error
 	if err != nil {
 		return nil, err
 	}
-	return app.Handler(), nil
+	app.Handler() // makes the routes ready, as listening does
+	return app.Server().Handler, nil
 }
 
 // still is a line as it was when it stopped: open, with so many in it. It

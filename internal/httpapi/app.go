@@ -77,6 +77,7 @@ func (a *API) Public() (*fiber.App, error) {
 	app.Get("/v1/verify", serveRead(readDeadline, a.readAnyPass, a.verify))
 	app.Get("/.well-known/jwks.json", a.jwks)
 	pages.route(app)
+	app.Server().Handler = a.polled(app.Server().Handler)
 	return app, nil
 }
 

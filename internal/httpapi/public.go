@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -12,66 +11,6 @@ import (
 	"waitroom/internal/admission"
 )
 
-// What a cache in front may do with the documents that change each second: keep
-// them for one, serve the last one for two more while it asks, and for half a
-// minute if we do not answer.
-const sharedCache = "public, max-age=0, s-maxage=1, stale-while-revalidate=2, stale-if-error=30"
-
-// shared answers a document that is the same for everyone: no cookie, no
-// decoding, no allocation but the transport's.
-func shared(c *fiber.Ctx, body []byte, etag, cache string) error {
-	c.Response().Header.Set("Cache-Control", cache)
-	c.Response().Header.Set("ETag", etag)
-	if match := c.Request().Header.Peek("If-None-Match"); len(match) > 0 && etagMatches(string(match), etag) {
-		c.Response().Header.Del("Content-Encoding") // it has no body
-		return c.SendStatus(fiber.StatusNotModified)
-	}
-	c.Response().Header.SetContentType("application/json")
-	c.Response().SetBodyRaw(body)
-	return nil
-}
-
-// etagMatches compares as RFC 9110 has it for GET: weakly, over a list.
-func etagMatches(match, etag string) bool {
-	if match == etag || match == "*" {
-		return true
-	}
-	return slices.ContainsFunc(strings.Split(match, ","), func(m string) bool {
-		return strings.TrimPrefix(strings.TrimSpace(m), "W/") == etag
-	})
-}
-
-func (a *API) status(c *fiber.Ctx) error {
-	line, ok := a.Lines.Line(c.Params("event"))
-	if !ok {
-		return problem("no_such_event", "")
-	}
-	doc := line.Status()
-	c.Response().Header.Set("Vary", "Accept-Encoding")
-	if !takesGzip(c.Request().Header.Peek("Accept-Encoding")) {
-		return shared(c, doc.Body, doc.ETag, sharedCache)
-	}
-	// Compressed once, for everyone. A strong ETag names bytes, so each encoding
-	// has its own.
-	c.Response().Header.Set("Content-Encoding", "gzip")
-	return shared(c, doc.Gzip, doc.ETag[:len(doc.ETag)-1]+`-gzip"`, sharedCache)
-}
-
-// takesGzip reads Accept-Encoding: gzip by name, unless with q=0.
-func takesGzip(accepted []byte) bool {
-	for rest, more := accepted, true; more; {
-		var coding []byte
-		coding, rest, more = bytes.Cut(rest, []byte(","))
-		name, weight, _ := bytes.Cut(coding, []byte(";"))
-		if !bytes.EqualFold(bytes.TrimSpace(name), []byte("gzip")) {
-			continue
-		}
-		_, q, weighed := bytes.Cut(weight, []byte("q="))
-		return !weighed || len(bytes.Trim(q, " 0.")) > 0
-	}
-	return false
-}
-
 func (a *API) availability(c *fiber.Ctx) error {
 	hall, ok := a.Halls.Get(c.Params("event"))
 	if !ok {
@@ -81,7 +20,8 @@ func (a *API) availability(c *fiber.Ctx) error {
 	if doc == nil {
 		return problem("unavailable", "The seats were not counted yet.")
 	}
-	return shared(c, doc.Body, doc.ETag, sharedCache)
+	shared(c.Context(), doc.Body, doc.ETag, sharedCache)
+	return nil
 }
 
 // seatmap serves a plan under its hash for ever. Another hash is another plan:
@@ -92,7 +32,8 @@ func (a *API) seatmap(c *fiber.Ctx) error {
 	if !ok || file != "seatmap."+hall.plan.Hash+".json" {
 		return problem("no_such_route", "")
 	}
-	return shared(c, hall.plan.Seatmap, `"`+hall.plan.Hash+`"`, "public, max-age=31536000, immutable")
+	shared(c.Context(), hall.plan.Seatmap, `"`+hall.plan.Hash+`"`, "public, max-age=31536000, immutable")
+	return nil
 }
 
 type countsBody struct {
@@ -121,7 +62,8 @@ func (a *API) events(c *fiber.Ctx) error {
 		return err
 	}
 	doc := newDocument(body)
-	return shared(c, doc.Body, doc.ETag, sharedCache)
+	shared(c.Context(), doc.Body, doc.ETag, sharedCache)
+	return nil
 }
 
 // onSale lists the lines that this process serves, by id.
