@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // steering is how organisers' wishes reach the lines: through Postgres, which
 // every replica reads once a second, and sooner by a word over NATS.
 type steering struct {
+	me    string // whose words are our own: NATS brings them back, later than we acted
 	pool  *pgxpool.Pool
 	ring  *organiser.Ring
 	halts *organiser.Halts
@@ -26,12 +28,19 @@ type steering struct {
 }
 
 // steeringSubject carries words between replicas. One that is lost costs a
-// second, or for a stop as long as its writing down takes.
+// second, or for a stop as long as its writing down takes; one that comes late,
+// after a resumption, no more than organiser.HeardFor.
 const steeringSubject = "waitroom.steering"
 
+// steeringWord says that an event was changed: read its settings now. Of a stop
+// it says besides that it was made, of settings of that version, or that it was
+// written down, as that version.
 type steeringWord struct {
-	Event string `json:"event"`
-	Halt  bool   `json:"halt"` // let nobody in; else read the settings now
+	From    string `json:"from"`
+	Event   string `json:"event"`
+	Stop    string `json:"stop,omitempty"` // its name
+	Written bool   `json:"written,omitempty"`
+	Version int64  `json:"version,omitempty"`
 }
 
 func (c WaitroomConfig) steering(ctx context.Context, p *process.Process, nc *nats.Conn) (*steering, error) {
@@ -39,7 +48,7 @@ func (c WaitroomConfig) steering(ctx context.Context, p *process.Process, nc *na
 	if err != nil {
 		return nil, err
 	}
-	s := &steering{pool: pool, ring: organiser.NewRing(pool), halts: organiser.NewHalts(), nc: nc}
+	s := &steering{me: rand.Text(), pool: pool, ring: organiser.NewRing(pool), halts: organiser.NewHalts(), nc: nc}
 	p.Every(time.Second, "organisers' keys", s.ring.Read)
 	return s, nil
 }
@@ -52,7 +61,7 @@ func (s *steering) over(sales func(context.Context) ([]admission.Sale, error)) f
 		look := s.ring.Look(time.Now())
 		list, err := sales(ctx)
 		for i, sale := range list {
-			if s.halts.Holds(sale.Event, look.Version(sale.Event)) && sale.Control == admission.Run {
+			if s.halts.Holds(sale.Event, look.Version(sale.Event), time.Now()) && sale.Control == admission.Run {
 				list[i].Control = admission.Pause
 			}
 		}
@@ -65,12 +74,8 @@ func (s *steering) listen(p *process.Process, lines *admission.Lines) error {
 	s.lines = lines
 	sub, err := s.nc.Subscribe(steeringSubject, func(m *nats.Msg) {
 		var word steeringWord
-		switch {
-		case json.Unmarshal(m.Data, &word) != nil:
-		case word.Halt:
-			s.halt(word.Event)
-		default:
-			s.changed(p.Work())
+		if json.Unmarshal(m.Data, &word) == nil && word.From != s.me {
+			s.hear(p.Work(), word)
 		}
 	})
 	if err != nil {
@@ -80,17 +85,51 @@ func (s *steering) listen(p *process.Process, lines *admission.Lines) error {
 	return nil
 }
 
+func (s *steering) hear(ctx context.Context, word steeringWord) {
+	stop := organiser.Stop{Event: word.Event, Name: word.Stop}
+	switch {
+	case word.Stop == "":
+	case word.Written:
+		s.halts.Written(stop, word.Version)
+	default:
+		s.halts.Heard(stop, word.Version, time.Now())
+		s.shut(word.Event)
+		return
+	}
+	s.changed(ctx)
+}
+
 func (s *steering) desk() *httpapi.Desk {
 	return &httpapi.Desk{
 		Ring: s.ring, Pool: s.pool,
-		Halt:    func(event string) { s.halt(event); s.tell(event, true) },
-		Changed: func(ctx context.Context, event string) { s.changed(ctx); s.tell(event, false) },
+		Halt: s.halt, Halted: s.halted,
+		Changed: func(ctx context.Context, event string) {
+			s.changed(ctx)
+			s.tell(steeringWord{Event: event})
+		},
 	}
 }
 
-// halt acts in memory, within the line's next step.
-func (s *steering) halt(event string) {
-	s.halts.Halt(event, s.ring.Look(time.Now()).Version(event))
+// halt acts in memory, within the line's next step, here and wherever its word
+// comes.
+func (s *steering) halt(stop organiser.Stop) {
+	version := s.ring.Look(time.Now()).Version(stop.Event)
+	s.halts.Halt(stop, version)
+	s.shut(stop.Event)
+	s.tell(steeringWord{Event: stop.Event, Stop: stop.Name, Version: version})
+}
+
+// halted says that the stop is written down, as that version: it stands in the
+// settings from now on, and what resumes them ends it.
+func (s *steering) halted(ctx context.Context, stop organiser.Stop, version int64) {
+	s.halts.Written(stop, version)
+	s.changed(ctx)
+	s.tell(steeringWord{Event: stop.Event, Stop: stop.Name, Written: true, Version: version})
+}
+
+// shut lets nobody in by the settings that the line has. Those that were being
+// read when the stop came did not know of it: they are read again.
+func (s *steering) shut(event string) {
 	if line, ok := s.lines.Line(event); ok {
 		sale := line.Sale()
 		if sale.Control == admission.Run {
@@ -98,6 +137,7 @@ func (s *steering) halt(event string) {
 			line.Set(sale)
 		}
 	}
+	s.lines.Changed()
 }
 
 // changed reads what organisers set now. What cannot be read now is read within
@@ -107,8 +147,9 @@ func (s *steering) changed(ctx context.Context) {
 	s.lines.Changed()
 }
 
-func (s *steering) tell(event string, halt bool) {
-	text, err := json.Marshal(steeringWord{event, halt})
+func (s *steering) tell(word steeringWord) {
+	word.From = s.me
+	text, err := json.Marshal(word)
 	if err == nil {
 		s.nc.Publish(steeringSubject, text) //nolint:errcheck // lost words are made up for
 	}

@@ -20,14 +20,17 @@ type Desk struct {
 	Ring *organiser.Ring
 	Pool *pgxpool.Pool
 	// Halt stops letting people in, here and in every replica that can be
-	// reached, before anything is asked or written.
-	Halt func(event string)
+	// reached, before anything is asked or written. It holds here until the stop
+	// is Halted, elsewhere for organiser.HeardFor: say it again meanwhile.
+	Halt func(stop organiser.Stop)
+	// Halted says that the stop is written down, as that version of the settings.
+	Halted func(ctx context.Context, stop organiser.Stop, version int64)
 	// Changed tells every replica that can be reached to read the settings now.
 	// The others read them within a second.
 	Changed func(ctx context.Context, event string)
 
 	mu      sync.Mutex
-	keeping map[string]bool // events whose stop is still to be written down
+	keeping map[string][]organiser.Stop // by event: stops that are still to be written down
 }
 
 const (

@@ -86,23 +86,24 @@ const pending inventory.Change = "pending"
 // before it is written down, and is written down as soon as that can be done.
 // It never asks whether it is meant.
 func (a *API) stop(ctx context.Context, r wished) (reply, error) {
-	a.Desk.Halt(r.event)
+	stop := organiser.Stop{Event: r.event, Name: rand.Text()}
+	a.Desk.Halt(stop)
 	a.Log.Warn("stopped by hand", "event", r.event, "by", r.key.Organiser+"/"+r.key.Name)
 	ctx, cancel := context.WithTimeout(ctx, stopDeadline)
 	defer cancel()
 	out, err := a.writeStop(ctx, r)
 	if err != nil {
 		a.Log.Error("a stop could not be written down yet", "event", r.event, "error", err)
-		a.keep(r)
+		a.keep(r, stop)
 		return reply{status: fiber.StatusAccepted, body: steeredBody{Event: r.event, Change: pending, Control: inventory.Paused}}, nil
 	}
+	a.Desk.Halted(ctx, stop, out.Version)
 	switch out.Change {
 	case inventory.NoSuchEvent:
 		return reply{}, problem("no_such_event", "")
 	case inventory.EventClosed: // which nobody is let in to
 		out.Change = inventory.Unchanged
 	}
-	a.Desk.Changed(ctx, r.event)
 	return steeredOf(r.event, out), nil
 }
 
@@ -117,28 +118,23 @@ func (a *API) writeStop(ctx context.Context, r wished) (inventory.Steered, error
 	return out, err
 }
 
-// keep writes a stop down, as often as it takes; one at a time for each event.
-// Under its attempt's name it is one stop: whoever resumed since is let be.
-func (a *API) keep(r wished) {
+// keep writes a stop down, as often as it takes; one at a time for each event,
+// whose end is the end of all that came meanwhile. Under its attempt's name it is
+// one stop: whoever resumed since is let be.
+func (a *API) keep(r wished, stop organiser.Stop) {
 	d := a.Desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.keeping[r.event] {
-		return
-	}
 	if d.keeping == nil {
-		d.keeping = map[string]bool{}
+		d.keeping = map[string][]organiser.Stop{}
 	}
-	d.keeping[r.event] = true
-	go func() {
-		a.keepTrying(r)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.keeping, r.event)
-	}()
+	d.keeping[r.event] = append(d.keeping[r.event], stop)
+	if len(d.keeping[r.event]) == 1 {
+		go a.keepTrying(r, stop)
+	}
 }
 
-func (a *API) keepTrying(r wished) {
+func (a *API) keepTrying(r wished, stop organiser.Stop) {
 	base := a.Limits.BaseCtx
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -149,13 +145,24 @@ func (a *API) keepTrying(r wished) {
 			return
 		case <-again.C:
 		}
+		a.Desk.Halt(stop) // for whoever heard of it
 		ctx, cancel := context.WithTimeout(base, deskDeadline)
 		out, err := a.writeStop(ctx, r)
 		cancel()
 		if err == nil {
 			a.Log.Info("a stop is written down", "event", r.event, "change", out.Change)
-			a.Desk.Changed(base, r.event)
+			for _, kept := range a.Desk.kept(r.event) {
+				a.Desk.Halted(base, kept, out.Version)
+			}
 			return
 		}
 	}
+}
+
+// kept are the stops that were being kept; none is any more.
+func (d *Desk) kept(event string) []organiser.Stop {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer delete(d.keeping, event)
+	return d.keeping[event]
 }
