@@ -17,7 +17,7 @@ import (
 
 func main() {
 	var c config
-	process.Parse(&c, "payprov", "A stand-in payment provider for demo and tests, never for production.")
+	process.Parse(&c, "payprov", about)
 	log := process.Logger(os.Stdout, "payprov", c.LogLevel)
 	if err := process.Run(process.Signals(context.Background()), "payprov", c.Ops, log, c.setup); err != nil {
 		log.Error("ended", "error", err)
@@ -26,12 +26,20 @@ func main() {
 }
 
 func (c config) setup(ctx context.Context, p *process.Process) error {
+	faults, err := c.scripts()
+	if err != nil {
+		return err
+	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
 		return err
 	}
 	provider := payprov.New(c.provider())
+	if err := provider.Play(faults...); err != nil {
+		return err
+	}
 	s := &http.Server{Handler: provider.Handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute}
+	s.RegisterOnShutdown(provider.Close) // or a request that a script holds would hold the stop
 	p.Go("http", func(context.Context) error {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return err

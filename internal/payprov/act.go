@@ -18,7 +18,7 @@ func (p *Provider) pay(in *intent, captured int64) {
 	p.book.changes++
 	in.status, in.captured, in.failure = succeeded, captured, nil
 	in.charge, in.chargedAt = newID("ch_"), p.clock.now()
-	p.notices.tell("payment_intent.succeeded", in.wire())
+	p.tell("payment_intent.succeeded", in.wire(), nil)
 }
 
 func (p *Provider) decline(in *intent) {
@@ -27,11 +27,11 @@ func (p *Provider) decline(in *intent) {
 	in.failure = &problem{
 		Type: "card_error", Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.",
 	}
-	p.notices.tell("payment_intent.payment_failed", in.wire())
+	p.tell("payment_intent.payment_failed", in.wire(), nil)
 }
 
 func (p *Provider) cancel(in *intent, reason string) {
 	p.book.changes++
 	in.status, in.endedAt, in.endReason = canceled, p.clock.now().Unix(), reason
-	p.notices.tell("payment_intent.canceled", in.wire())
+	p.tell("payment_intent.canceled", in.wire(), nil)
 }

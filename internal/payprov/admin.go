@@ -25,6 +25,10 @@ func (p *Provider) adminRoutes(mux *http.ServeMux) {
 		p.Clear()
 		w.WriteHeader(http.StatusNoContent)
 	})
+	mux.HandleFunc("GET /_admin/notices", func(w http.ResponseWriter, _ *http.Request) {
+		lines(w, p.Told(), func(t Told) any { return t })
+	})
+	mux.HandleFunc("POST /_admin/notices", p.admin(p.addNoticeScript))
 	mux.HandleFunc("POST /_admin/clock", p.admin(p.moveClock))
 	mux.HandleFunc("POST /_admin/refunds/{id}", p.admin(p.settleRefund))
 	mux.HandleFunc("POST /_admin/payment_intents/{id}/refund", p.admin(p.refundByHand))
@@ -53,6 +57,14 @@ func (p *Provider) addScript(r *http.Request) (any, error) {
 		err = p.Play(s)
 	}
 	return map[string]string{"script": s.String()}, err
+}
+
+func (p *Provider) addNoticeScript(r *http.Request) (any, error) {
+	s, err := ParseNoticeScript(r.Form)
+	if err == nil {
+		err = p.PlayNotices(s)
+	}
+	return map[string]any{"type": s.Type, "times": max(s.Times, 1), "odd": s.Odd, "delay": s.Delay.String()}, err
 }
 
 func (p *Provider) tellScripts(w http.ResponseWriter, _ *http.Request) {

@@ -10,6 +10,7 @@ import (
 type Ledger struct {
 	Payments []LedgerPayment `json:"payment_intents"`
 	Refunds  []LedgerRefund  `json:"refunds"`
+	Foreign  []LedgerPayment `json:"foreign,omitempty"` // of another application on the same account
 }
 
 // LedgerPayment is one payment intent.
@@ -63,7 +64,11 @@ func newBook(c *clock) book {
 func (b *book) ledger() Ledger {
 	l := Ledger{Payments: make([]LedgerPayment, 0, len(b.intents)), Refunds: make([]LedgerRefund, 0, len(b.refunds))}
 	for _, in := range b.intents {
-		l.Payments = append(l.Payments, LedgerPayment{
+		list := &l.Payments
+		if in.foreign {
+			list = &l.Foreign
+		}
+		*list = append(*list, LedgerPayment{
 			in.id, in.status, in.amount, in.captured, in.refunded, in.currency, in.metadata, in.created.Unix(),
 		})
 	}

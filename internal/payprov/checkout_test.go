@@ -58,6 +58,23 @@ func TestABuyerPaysOnThePageAndComesBack(t *testing.T) {
 	}
 }
 
+// A program can say which part arrives, and with which of the test cards.
+func TestAPartIsPaid(t *testing.T) {
+	p, base := start(t, payprov.Config{})
+	in := post(t, base+"/v1/payment_intents", "", "amount", "1000", "currency", "eur")
+	wantRefused(t, "nothing", post(t, base+"/checkout/"+in.ID+"/pay", "", "amount", "0"), 400, "invalid_request_error", "amount_too_small")
+	if got := post(t, base+"/checkout/"+in.ID+"/pay", "", "amount", "400", "payment_method", "pm_card_pendingRefund"); got.Status != "succeeded" {
+		t.Fatalf("pay: %d %s", got.status, got.body)
+	}
+	wantRefused(t, "more than came", post(t, base+"/v1/refunds", "", "payment_intent", in.ID, "amount", "401"), 400, "invalid_request_error", "")
+	if re := post(t, base+"/v1/refunds", "", "payment_intent", in.ID); re.Status != "pending" {
+		t.Errorf("refund: %d %s", re.status, re.body)
+	}
+	if l := p.Ledger().Payments[0]; l.Amount != 1000 || l.Captured != 400 || l.Refunded != 400 {
+		t.Errorf("ledger %+v, want 400 of 1000, all of it refunded", l)
+	}
+}
+
 func TestACancelledPaymentIsNotPaid(t *testing.T) {
 	p, base := start(t, payprov.Config{})
 	in := post(t, base+"/v1/payment_intents", "", "amount", "100", "currency", "eur")

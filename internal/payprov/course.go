@@ -76,6 +76,7 @@ func (re *refund) open() bool { return re.status == pending || re.status == succ
 
 func (p *Provider) settle(re *refund, status, reason string) {
 	p.book.changes++
+	was := re.status
 	re.status = status
 	p.book.courses = slices.DeleteFunc(p.book.courses, func(other *refund) bool { return other == re })
 	if status != succeeded {
@@ -85,9 +86,9 @@ func (p *Provider) settle(re *refund, status, reason string) {
 		re.failure = orDefault(reason, "unknown")
 		re.failureTx = newID("txn_")
 	}
-	p.notices.tell("refund.updated", re.wire())
+	p.tell("refund.updated", re.wire(), map[string]any{"status": was})
 	if status == failed {
-		p.notices.tell("refund.failed", re.wire())
+		p.tell("refund.failed", re.wire(), nil)
 	}
 }
 

@@ -46,6 +46,8 @@ func read(text string, into any) (err error) {
 		*v = text
 	case *Say:
 		*v = Say(text)
+	case *Oddity:
+		*v = Oddity(text)
 	case *bool:
 		*v, err = strconv.ParseBool(text)
 	case *int:

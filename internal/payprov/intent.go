@@ -33,6 +33,7 @@ type intent struct {
 	method    string
 	card      string
 	about     string // description
+	foreign   bool   // another application's, on the same account
 	failure   *problem
 	endedAt   int64
 	endReason string

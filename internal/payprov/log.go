@@ -28,71 +28,55 @@ type Request struct {
 
 type requestLog struct {
 	start time.Time
-	max   int
 
 	mu       sync.Mutex
-	ring     []Request // seq s stands at (s-1) mod max
-	seq      int64
+	ring     ring[Request]
 	inFlight int
 	peak     int
 }
 
-func newRequestLog(size int) *requestLog { return &requestLog{start: time.Now(), max: size} }
+func newRequestLog(size int) *requestLog {
+	return &requestLog{start: time.Now(), ring: ring[Request]{max: size}}
+}
 
 // begin logs an arrival and returns its number.
 func (l *requestLog) begin(r *http.Request) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.seq++
 	l.inFlight++
 	l.peak = max(l.peak, l.inFlight)
-	entry := Request{
-		Seq: l.seq, At: time.Since(l.start), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
+	seq := l.ring.next()
+	l.ring.add(Request{
+		Seq: seq, At: time.Since(l.start), Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery,
 		Key: r.Header.Get("Idempotency-Key"), InFlight: l.inFlight,
-	}
-	if len(l.ring) < l.max {
-		l.ring = append(l.ring, entry)
-	} else {
-		*l.at(l.seq) = entry
-	}
-	return l.seq
+	})
+	return seq
 }
 
 // note writes into an entry that is not forgotten yet.
 func (l *requestLog) note(seq int64, write func(*Request)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if seq == 0 {
-		return
-	}
-	if e := l.at(seq); e.Seq == seq {
+	if e := l.ring.at(seq); e != nil {
 		write(e)
 	}
 }
 
 func (l *requestLog) end(seq int64, status int, hungUp bool) {
-	l.note(seq, func(e *Request) {
-		e.Status, e.HungUp, e.Took = status, hungUp, max(1, time.Since(l.start)-e.At)
-	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight--
-}
-
-func (l *requestLog) at(seq int64) *Request { return &l.ring[(seq-1)%int64(l.max)] }
-
-func (l *requestLog) all() []Request {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.ring) < l.max {
-		return slices.Clone(l.ring)
+	if e := l.ring.at(seq); e != nil {
+		e.Status, e.HungUp, e.Took = status, hungUp, max(1, time.Since(l.start)-e.At)
 	}
-	oldest := int(l.seq % int64(l.max))
-	return slices.Concat(l.ring[oldest:], l.ring[:oldest])
 }
 
 // Requests is the log of every call to the API, in order of arrival.
-func (p *Provider) Requests() []Request { return p.log.all() }
+func (p *Provider) Requests() []Request {
+	p.log.mu.Lock()
+	defer p.log.mu.Unlock()
+	return p.log.ring.all()
+}
 
 // Started is what Requests are stamped from. Its monotonic reading makes them
 // comparable with stamps of the same process.

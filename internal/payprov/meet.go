@@ -3,6 +3,7 @@ package payprov
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -16,7 +17,8 @@ func (p *Provider) meet(w http.ResponseWriter, r *http.Request, c *call, done fu
 	p.log.note(c.seq, func(e *Request) { e.Fault = c.script.String() })
 	s := c.script
 	if s.Before+s.After > 0 {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // the wait is not the server's to end
+		h := http.NewResponseController(w) // the wait is neither the server's to end nor the client's absence
+		_ = errors.Join(h.SetReadDeadline(time.Time{}), h.SetWriteDeadline(time.Time{}))
 	}
 	if !p.wait(s.Before) {
 		cut(w, FIN) // the provider ended first: nothing was carried out

@@ -2,55 +2,37 @@ package payprov
 
 import (
 	"container/heap"
-	"math/rand/v2"
 	"net/http"
 	"sync"
 	"time"
 )
 
-// apiVersion is the shape that notices are told in.
-const apiVersion = "2026-03-25.dahlia"
-
 // tellers is how many deliveries are under way at most.
 const tellers = 8
-
-// wireEvent is the provider's envelope.
-type wireEvent struct {
-	ID              string `json:"id"`
-	Object          string `json:"object"`
-	APIVersion      string `json:"api_version"`
-	Created         int64  `json:"created"`
-	Data            data   `json:"data"`
-	Livemode        bool   `json:"livemode"`
-	PendingWebhooks int    `json:"pending_webhooks"`
-	Type            string `json:"type"`
-}
-
-type data struct {
-	Object any `json:"object"`
-}
 
 // notices holds what is to be told, by when it is due. Telling never waits for
 // an endpoint: it puts copies into the heap, the tellers take them out.
 type notices struct {
-	disorder Disorder
-	backoff  time.Duration
-	max      int
-	client   *http.Client
-	wake     chan struct{} // somebody has work: a hint, at most one outstanding
-	stop     until
-	done     sync.WaitGroup
+	backoff time.Duration
+	max     int
+	client  *http.Client
+	wake    chan struct{} // somebody has work: a hint, at most one outstanding
+	stop    until
+	done    sync.WaitGroup
 
 	mu        sync.Mutex
+	start     time.Time
 	endpoints []Endpoint
+	seq       int64
 	due       deliveries
+	behind    int // of those that are due, how many wait for a later one
 	telling   int
-	chance    *rand.Rand
+	told      ring[Told]
 }
 
-func newNotices(cfg Config, chance *rand.Rand) *notices {
+func newNotices(cfg Config, start time.Time) *notices {
 	n := &notices{
-		disorder: cfg.Disorder, backoff: cfg.Backoff, max: cfg.Backlog, endpoints: cfg.Webhooks, chance: chance,
+		backoff: cfg.Backoff, max: cfg.Backlog, endpoints: cfg.Webhooks, start: start, told: ring[Told]{max: cfg.Log},
 		client: noticeClient(), wake: make(chan struct{}, 1), stop: make(until),
 	}
 	for range tellers {
@@ -71,6 +53,12 @@ func (n *notices) add(e Endpoint) {
 	n.endpoints = append(n.endpoints[:len(n.endpoints):len(n.endpoints)], e)
 }
 
+func (n *notices) listeners() []Endpoint {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.endpoints
+}
+
 func (n *notices) full() bool { return n.open() >= n.max }
 
 func (n *notices) open() int {
@@ -79,35 +67,20 @@ func (n *notices) open() int {
 	return len(n.due) + n.telling
 }
 
-// tell queues one notice for every endpoint, as the object is now.
-func (n *notices) tell(kind string, object any) {
+// push queues the copies of one notice.
+func (n *notices) push(copies []*delivery) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(n.endpoints) == 0 {
-		return
-	}
-	now := time.Now()
-	body := mustJSON(wireEvent{
-		ID: newID("evt_"), Object: "event", APIVersion: apiVersion, Created: now.Unix(),
-		Data: data{object}, PendingWebhooks: len(n.endpoints), Type: kind,
-	})
-	for _, e := range n.endpoints {
-		copies := 1
-		if n.chance.Float64() < n.disorder.Doubled {
-			copies = 2
+	n.seq++
+	for _, d := range copies {
+		d.seq = n.seq
+		if d.behind {
+			d.due = d.due.Add(behindLimit)
+			n.behind++
 		}
-		for range copies {
-			heap.Push(&n.due, &delivery{to: e, body: body, due: now.Add(n.late())})
-		}
+		heap.Push(&n.due, d)
 	}
 	n.hint()
-}
-
-func (n *notices) late() time.Duration {
-	if n.disorder.MaxDelay <= 0 {
-		return 0
-	}
-	return time.Duration(n.chance.Int64N(int64(n.disorder.MaxDelay)))
 }
 
 func (n *notices) hint() {
@@ -115,4 +88,25 @@ func (n *notices) hint() {
 	case n.wake <- struct{}{}:
 	default:
 	}
+}
+
+// Told is one try to tell an endpoint.
+type Told struct {
+	Seq    int64         `json:"seq"`
+	At     time.Duration `json:"at_ns"` // its end, since Started
+	ID     string        `json:"id"`    // of the notice
+	Type   string        `json:"type"`
+	About  string        `json:"about"` // the object's id
+	URL    string        `json:"url"`
+	Odd    Oddity        `json:"odd,omitempty"`
+	Try    int           `json:"try"`    // from 1
+	Status int           `json:"status"` // 0: no answer
+}
+
+// Told is the log of every try, in the order of their ends. A 2xx to one that
+// is Forged or Stale is the receiver's fault.
+func (p *Provider) Told() []Told {
+	p.notices.mu.Lock()
+	defer p.notices.mu.Unlock()
+	return p.notices.told.all()
 }

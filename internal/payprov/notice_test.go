@@ -74,7 +74,7 @@ func always(status int) func(int) int { return func(int) int { return status } }
 
 func settled(t *testing.T, p *payprov.Provider) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(20 * time.Second)
 	for p.Undelivered() > 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d notices are not delivered", p.Undelivered())

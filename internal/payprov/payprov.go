@@ -29,21 +29,13 @@ type Config struct {
 
 	Objects int // payment intents, and refunds, at most; default 200,000
 	Backlog int // notices not yet delivered, at most; default 100,000
-	Log     int // requests remembered; the oldest go first; default 200,000
+	Log     int // requests, and tries of notices, remembered; the oldest go first; default 200,000
 
 	Settle time.Duration // until a pending refund ends, where its Course does not say; default 2 s
 }
 
 // Endpoint is told every notice, signed with its secret.
 type Endpoint struct{ URL, Secret string }
-
-// Disorder is how badly notices travel: as the real ones do, late, twice and
-// out of order. The same Seed makes the same choices in the same order.
-type Disorder struct {
-	Doubled  float64       // share of notices that are told twice
-	MaxDelay time.Duration // each copy is held back for up to this long, by chance
-	Seed     uint64
-}
 
 // Fault may act on one request to the API: answer it, hold it, cut its
 // connection, before or after next carries it out, or never call next. It runs
@@ -70,6 +62,7 @@ type Provider struct {
 	mu   sync.Mutex // guards what follows; held while a request is carried out
 	book book
 	keys keys
+	fate fate
 }
 
 // New starts a provider and the workers that tell its notices. Close ends it.
@@ -88,7 +81,8 @@ func New(cfg Config) *Provider {
 		book: newBook(c), keys: newKeys(2 * cfg.Objects), stop: make(until), moved: make(chan struct{}, 1),
 	}
 	p.scripts.chance = rand.New(rand.NewPCG(cfg.Disorder.Seed, 1))
-	p.notices = newNotices(cfg, rand.New(rand.NewPCG(cfg.Disorder.Seed, 0)))
+	p.fate = fate{disorder: cfg.Disorder, chance: rand.New(rand.NewPCG(cfg.Disorder.Seed, 0))}
+	p.notices = newNotices(cfg, p.log.start)
 	p.api, p.handler = p.apiRoutes(), p.routes()
 	p.done.Go(p.settler)
 	return p

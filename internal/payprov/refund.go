@@ -88,8 +88,8 @@ func (p *Provider) refund(in *intent, amount int64, reason string, metadata map[
 	in.refunds = append(in.refunds, re)
 	p.book.refunds = append(p.book.refunds, re)
 	p.book.refund[re.id] = re
-	p.notices.tell("refund.created", re.wire())
-	p.notices.tell("charge.refunded", in.wireCharge())
+	p.tell("refund.created", re.wire(), nil)
+	p.tell("charge.refunded", in.wireCharge(), nil)
 	return re
 }
 

@@ -36,23 +36,48 @@ func (n *notices) poll() (*delivery, time.Duration) {
 	}
 	n.telling++
 	d := heap.Pop(&n.due).(*delivery)
+	if d.behind {
+		d.behind = false
+		n.behind--
+	}
 	if len(n.due) > 0 {
 		n.hint() // one hint may stand for many notices: pass it on
 	}
 	return d, 0
 }
 
-// finish ends a delivery, or puts it back for its next try.
-func (n *notices) finish(d *delivery, told bool) {
+// finish ends a delivery that was acknowledged with a 2xx, or puts it back for
+// its next try. What was signed wrongly is not acknowledged by anything.
+func (n *notices) finish(d *delivery, status int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.telling--
-	if told {
+	n.told.add(Told{
+		Seq: n.told.next(), At: time.Since(n.start), ID: d.id, Type: d.kind, About: d.about,
+		URL: d.to.URL, Odd: d.oddAt(), Try: d.tries + 1, Status: status,
+	})
+	if status >= 200 && status < 300 && d.tries >= len(d.wrong) {
+		n.release(d)
 		return
 	}
 	d.due = time.Now().Add(min(n.backoff<<min(d.tries, 16), max(n.backoff, 30*time.Second)))
 	d.tries++
 	heap.Push(&n.due, d)
+	n.hint()
+}
+
+// release lets go what was to come behind d.
+func (n *notices) release(d *delivery) {
+	if n.behind == 0 {
+		return
+	}
+	for _, held := range n.due {
+		if held.behind && held.seq < d.seq && held.to == d.to {
+			held.behind, held.due = false, time.Now()
+			n.behind--
+		}
+	}
+	heap.Init(&n.due)
 	n.hint()
 }
 

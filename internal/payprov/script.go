@@ -150,8 +150,12 @@ func (p *Provider) Play(list ...Script) error {
 	return nil
 }
 
-// Clear takes all scripts back; what meets one now meets it to its end.
+// Clear takes all scripts back, those of notices too; what meets one now meets
+// it to its end.
 func (p *Provider) Clear() {
+	p.mu.Lock()
+	p.fate.scripts = nil
+	p.mu.Unlock()
 	p.scripts.mu.Lock()
 	defer p.scripts.mu.Unlock()
 	p.scripts.list = nil
