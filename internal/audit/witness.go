@@ -14,6 +14,7 @@ import (
 type answer struct {
 	At      time.Time `json:"at"`
 	Asked   time.Time `json:"asked"` // door: when the request that was held was sent
+	Late    bool      `json:"late"`  // door: it stood in the latecomers' lane
 	Op      string    `json:"op"`    // join lobby drawn place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
@@ -231,7 +232,8 @@ const (
 )
 
 // hearDoor judges that nobody who stood at the door, and had asked for a while,
-// saw a higher number let in while a request of theirs was held.
+// saw a higher number let in while a request of theirs was held. Latecomers are
+// not judged: they have a share of the takes, and others go first beyond it.
 func (w *witness) hearDoor(told []answer) {
 	var since, last time.Time
 	for _, a := range told {
@@ -241,24 +243,24 @@ func (w *witness) hearDoor(told []answer) {
 				since = a.Asked
 			}
 			last = a.At
-			if a.At.Sub(a.Asked) > heldFor {
+			if a.Late || a.At.Sub(a.Asked) > heldFor {
 				continue
 			}
 			w.over.Counted++
-			w.overtaken(a, since.Add(passedOver))
+			w.overtaken(a, since)
 		case "pass", "join":
 			since, last = time.Time{}, time.Time{}
 		}
 	}
 }
 
-// overtaken looks for a take behind a while its request was held, not before
-// earliest. Answers cross on their way, so being a moment behind is nothing;
-// still to stand there when passedOver has gone by since is.
-func (w *witness) overtaken(a answer, earliest time.Time) {
+// overtaken looks for a take behind a while its request was held, once it had
+// stood there for passedOver. Answers cross on their way, so being a moment
+// behind is nothing; still to stand there when passedOver has gone by since is.
+func (w *witness) overtaken(a answer, since time.Time) {
 	from := a.Asked.Add(onItsWay)
-	if from.Before(earliest) {
-		from = earliest
+	if long := since.Add(passedOver); from.Before(long) {
+		from = long
 	}
 	i, _ := slices.BinarySearchFunc(w.passes, from, func(p pass, t time.Time) int { return p.taken.Compare(t) })
 	for ; i < len(w.passes) && w.passes[i].taken.Before(a.At); i++ {
@@ -266,8 +268,11 @@ func (w *witness) overtaken(a answer, earliest time.Time) {
 		own, in := w.places[position{a.Epoch, a.Number}]
 		soon := in && own.Sub(p.taken) <= passedOver
 		if p.epoch == a.Epoch && p.place > a.Number && !soon {
-			w.over.fail("place %d stood at the door, place %d was let in", a.Number, p.place)
+			w.over.fail("place %d stood at the door since %s, and from %s to %s; place %d was let in at %s",
+				a.Number, clock(since), clock(a.Asked), clock(a.At), p.place, clock(p.taken))
 			return
 		}
 	}
 }
+
+func clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }

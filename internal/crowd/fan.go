@@ -233,6 +233,7 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 		case r.status == 202:
 			var got struct {
 				State      string
+				Late       bool
 				SaleState  string  `json:"sale_state"`
 				RetryAfter float64 `json:"retry_after_s"`
 			}
@@ -240,7 +241,7 @@ func (f *fan) door(ctx context.Context) (in, done bool) {
 			if got.State == "waiting" {
 				return false, !wait(ctx, f.jitter(2*time.Second))
 			}
-			f.tell(r.at, told{Op: "door", Number: f.number, Asked: asked})
+			f.tell(r.at, told{Op: "door", Number: f.number, Asked: asked, Late: got.Late})
 			wait(ctx, time.Duration(got.RetryAfter*float64(time.Second)))
 		case r.status == 410:
 			return false, true

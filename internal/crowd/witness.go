@@ -12,6 +12,7 @@ import (
 type told struct {
 	At      time.Time `json:"at"`
 	Asked   time.Time `json:"asked,omitzero"` // door: when the request that was held was sent
+	Late    bool      `json:"late,omitempty"` // door: it stood in the latecomers' lane
 	Op      string    `json:"op"`             // join lobby drawn place door pass claim order
 	Event   string    `json:"event"`
 	Holder  string    `json:"holder"`
