@@ -80,6 +80,7 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body) // whoever asked is gone, or not: the answer is kept
+	_, _ = w.Write([]byte("\n"))
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

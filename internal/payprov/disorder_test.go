@@ -175,6 +175,53 @@ func TestAForeignPaymentIsAtTheProviderAndNotAmongOurs(t *testing.T) {
 	}
 }
 
+// What notices carry fills the vendor's types.
+func TestNoticesCarryTheVendorsObjects(t *testing.T) {
+	b, endpoint := newInbox(t)
+	p, base := start(t, payprov.Config{Webhooks: []payprov.Endpoint{endpoint}})
+	id := paid(t, base, "1000")
+	re := post(t, base+"/v1/refunds", "", "payment_intent", id, "amount", "300")
+	if err := p.Settle(re.ID, "failed", "lost_or_stolen_card"); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, p)
+	seen := map[stripe.EventType]bool{}
+	for _, l := range b.all() {
+		e, err := webhook.ConstructEvent([]byte(l.body), l.signature, secret)
+		if err != nil || e.Request == nil {
+			t.Fatalf("%s: %v, %+v", l.kind, err, e.Request)
+		}
+		seen[e.Type] = true
+		var object struct {
+			in stripe.PaymentIntent
+			ch stripe.Charge
+			re stripe.Refund
+		}
+		right := false
+		switch e.Type {
+		case "payment_intent.succeeded":
+			err = json.Unmarshal(e.Data.Raw, &object.in)
+			right = object.in.ID == id && object.in.AmountReceived == 1000 && object.in.LatestCharge != nil
+		case "charge.refunded":
+			err = json.Unmarshal(e.Data.Raw, &object.ch)
+			right = object.ch.PaymentIntent.ID == id && object.ch.AmountCaptured == 1000 && object.ch.AmountRefunded == 300 && !object.ch.Refunded && object.ch.Paid
+		case "refund.created":
+			err = json.Unmarshal(e.Data.Raw, &object.re)
+			right = object.re.ID == re.ID && object.re.Amount == 300 && object.re.Status == "succeeded" && object.re.FailureReason == ""
+		case "refund.updated", "refund.failed":
+			err = json.Unmarshal(e.Data.Raw, &object.re)
+			right = object.re.Status == "failed" && object.re.FailureReason == "lost_or_stolen_card" &&
+				(e.Type == "refund.failed" || e.GetPreviousValue("status") == "succeeded")
+		}
+		if err != nil || !right {
+			t.Errorf("%s (%v): %s", e.Type, err, l.body)
+		}
+	}
+	if len(seen) != 5 {
+		t.Errorf("told %v, want five kinds", seen)
+	}
+}
+
 // A notice that is behind comes after the next, however long it would wait.
 func TestANoticeComesBehindTheNext(t *testing.T) {
 	b, endpoint := newInbox(t)
