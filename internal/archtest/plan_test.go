@@ -27,9 +27,9 @@ var arrows = map[string][]string{
 	"internal/admission/local":         {"internal/admission", "internal/draw"},
 	"internal/admission/admissiontest": {"internal/admission", "internal/draw"},
 	"internal/inventory":               {"internal/draw", "internal/notice", "internal/pg"},
-	"internal/refunds":                 {"internal/notice", "internal/pg"},
+	"internal/refunds":                 {"internal/notice", "internal/outlet", "internal/pg"},
 	"internal/webhooks":                {"internal/notice", "internal/pg"},
-	"internal/stripe":                  {"internal/refunds"},
+	"internal/stripe":                  {"internal/outlet", "internal/refunds"},
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
 	"internal/organiser":               {},
 	"internal/httpapi": {

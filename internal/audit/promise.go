@@ -58,6 +58,8 @@ func Says(promise string) string {
 		return "never faster than the rate"
 	case "P9":
 		return "one person one place, one place one pass"
+	case "P11":
+		return "one outlet, one key, one refund"
 	case "P13":
 		return "the same request again changes nothing"
 	}

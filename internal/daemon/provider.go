@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/orders"
+	"waitroom/internal/refunds"
 	"waitroom/internal/stripe"
 )
 
@@ -77,7 +78,10 @@ func readNotice(body []byte) (orders.ProviderNotice, error) {
 			AmountMinor: n.ReceivedMinor, Currency: n.Currency,
 		},
 	}
-	if err != nil || told.Says != orders.SaysNothing && !isCurrency(n.Currency) {
+	if told.Says == orders.SaysRefunded {
+		told.Refund = toldOf(n)
+	}
+	if err != nil || told.Says != orders.SaysNothing && (!isCurrency(n.Currency) || len(n.ObjectID) > 255) {
 		told.Says = orders.SaysUnreadable
 	}
 	// A currency that we do not know has no other unit than the told one.
@@ -95,8 +99,22 @@ func saysOf(e stripe.Effect) orders.Says {
 		return orders.SaysFailed
 	case stripe.PaymentCancelled:
 		return orders.SaysCancelled
+	case stripe.ChargeRefunded, stripe.RefundChanged:
+		return orders.SaysRefunded
 	}
 	return orders.SaysNothing
+}
+
+// toldOf is what a notice tells of one refund, or of all refunds of a payment.
+func toldOf(n stripe.Notice) refunds.Told {
+	t := refunds.Told{Provider: providerName, ProviderPayment: n.ProviderPayment, Currency: n.Currency}
+	if n.Effect == stripe.ChargeRefunded {
+		t.SumMinor = n.RefundedMinor
+		return t
+	}
+	t.ProviderRefund, t.Operation = n.ObjectID, strings.ReplaceAll(n.Operation, "\x00", "")
+	t.Status, t.AmountMinor = strings.ReplaceAll(n.Status, "\x00", ""), n.AmountMinor
+	return t
 }
 
 // parseID is Nil for what is no id of ours: no order has it.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/pg"
+	"waitroom/internal/refunds"
 )
 
 // What became of notices that carry no money for an order.
@@ -34,6 +35,7 @@ const (
 	SaysFailed    // this try failed; the same payment may still succeed
 	SaysCancelled // it cannot succeed any more
 	SaysUnreadable
+	SaysRefunded // of a refund, or of all refunds of a payment: see Refund
 )
 
 // ProviderNotice is one message of the provider, its signature verified.
@@ -46,6 +48,7 @@ type ProviderNotice struct {
 	// What it is about. Of a foreign or an unreadable object only the provider
 	// and the installation are looked at.
 	Capture
+	Refund refunds.Told // with SaysRefunded
 }
 
 // ErrUnreadable refuses a body without so much as an id: nothing can be kept.
@@ -122,6 +125,12 @@ func (in Inbox) apply(ctx context.Context, tx pgx.Tx, n ProviderNotice) (Outcome
 	switch {
 	case n.Says == SaysNothing:
 		return NoEffect, nil
+	case n.Says == SaysRefunded: // whose it is, its payment's row says: others' refunds carry no name of ours
+		heard, err := refunds.Heard(ctx, tx, n.Refund)
+		if heard == refunds.HeardForeign && n.Install == in.Install {
+			heard = refunds.HeardUnknown
+		}
+		return Outcome(heard), err
 	case n.Install != in.Install:
 		return Foreign, nil
 	case n.Says == SaysCaptured && n.AmountMinor > 0:
@@ -163,11 +172,13 @@ const (
 // rest says where a notice with an outcome comes to rest.
 func (o Outcome) rest() string {
 	switch o {
-	case Paid, AlreadyPaid, PaidTwice, PaidTooLate, PaymentFailed, PaymentCancelled:
+	case Paid, AlreadyPaid, PaidTwice, PaidTooLate, PaymentFailed, PaymentCancelled,
+		Outcome(refunds.HeardConfirmed), Outcome(refunds.HeardFailed), Outcome(refunds.HeardOnItsWay),
+		Outcome(refunds.HeardAgain), Outcome(refunds.HeardSum):
 		return "applied"
-	case NoEffect, Foreign, NothingTaken:
+	case NoEffect, Foreign, NothingTaken, Outcome(refunds.HeardForeign):
 		return "ignored"
-	case UnknownOrder:
+	case UnknownOrder, Outcome(refunds.HeardUnknown):
 		return "waiting"
 	}
 	return "human"
@@ -193,6 +204,10 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 	}
 	if status == "human" && outcome == Unreadable {
 		return list(ctx, tx, Unreadable, n.ID, nil, nil, fmt.Sprintf("a signed %s of %s that cannot be read", n.Kind, n.Provider))
+	}
+	if status == "human" && outcome == Outcome(refunds.HeardUnknown) {
+		return list(ctx, tx, UnknownOrder, n.Refund.ProviderPayment, nil, nil, fmt.Sprintf(
+			"%s tells of refunds of %s, whose money never came", n.Provider, n.Refund.ProviderPayment))
 	}
 	if outcome != UnknownOrder || status != "human" {
 		return nil

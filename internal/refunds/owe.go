@@ -1,8 +1,3 @@
-// Package refunds owns the ledger of operations: each refund that we owe or
-// were asked for is one row, written in the transaction of the fact that causes
-// it. The row's id names what it refunds, its bytes never change, and its id is
-// the provider's idempotency key: asked any number of times, the money goes
-// back once. Nothing here sends.
 package refunds
 
 import (
@@ -24,12 +19,17 @@ const (
 	SecondPayment Reason = "second_payment" // the order was paid already
 )
 
-// Operation is the refund of one payment of one order, in full.
+// Requested is a refund that somebody asked for, of one line of a paid order.
+const Requested Reason = "requested"
+
+// Operation is the refund of one payment of one order, in full, or of one line
+// of the order that it paid.
 type Operation struct {
 	Install string // which installation of ours
 	Event   string
 	Order   uuid.UUID
 	Payment uuid.UUID
+	Seat    *int64 // the order's line that is refunded; nil: the whole payment
 	Reason  Reason
 
 	ProviderPayment string // the provider's name of the payment
@@ -41,12 +41,22 @@ type Operation struct {
 }
 
 // ID names the operation by what it refunds. It is the provider's key.
-func (o Operation) ID() string { return "refund:" + o.Order.String() + ":" + o.Payment.String() }
+func (o Operation) ID() string {
+	if o.Seat != nil {
+		return LineID(o.Order, *o.Seat)
+	}
+	return "refund:" + o.Order.String() + ":" + o.Payment.String()
+}
+
+// LineID names the refund of one line of an order.
+func LineID(order uuid.UUID, seat int64) string {
+	return "refund:" + order.String() + ":" + strconv.FormatInt(seat, 10)
+}
 
 // request is the body that every send of this operation will carry. Its keys
 // are sorted: the same operation is the same bytes.
 func (o Operation) request() []byte {
-	return []byte(url.Values{
+	v := url.Values{
 		"payment_intent":      {o.ProviderPayment},
 		"amount":              {strconv.FormatInt(o.ProviderAmount, 10)},
 		"metadata[operation]": {o.ID()},
@@ -54,8 +64,15 @@ func (o Operation) request() []byte {
 		"metadata[event]":     {o.Event},
 		"metadata[order]":     {o.Order.String()},
 		"metadata[payment]":   {o.Payment.String()},
-	}.Encode())
+	}
+	if o.Seat != nil {
+		v.Set("metadata[line]", strconv.FormatInt(*o.Seat, 10))
+	}
+	return []byte(v.Encode())
 }
+
+// inForm is an operation's id as it stands in a request.
+func inForm(id string) string { return "=" + url.QueryEscape(id) + "&" }
 
 // Owe queues the operation, once: inserted is false when it is in the ledger
 // already, and then nothing changes. The caller holds the locks of the order
@@ -64,13 +81,13 @@ func (o Operation) request() []byte {
 func Owe(ctx context.Context, tx pgx.Tx, o Operation) (inserted bool, err error) {
 	tag, err := tx.Exec(ctx, `
 		WITH owed AS (
-		  INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request)
-		  VALUES ($1, $2, $3, $4, $5, $6, $7)
+		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, reason, amount_minor, currency, request)
+		  VALUES ($1, $2, $3, $8, $4, $5, $6, $7)
 		  ON CONFLICT (id) DO NOTHING
 		  RETURNING payment_id, amount_minor)
 		UPDATE payments p SET refund_pending_minor = p.refund_pending_minor + owed.amount_minor
 		FROM owed WHERE p.id = owed.payment_id`,
-		o.ID(), o.Order, o.Payment, o.Reason, o.AmountMinor, o.Currency, o.request())
+		o.ID(), o.Order, o.Payment, o.Reason, o.AmountMinor, o.Currency, o.request(), o.Seat)
 	if err != nil {
 		return false, fmt.Errorf("owe %s: %w", o.ID(), err)
 	}

@@ -52,12 +52,17 @@ func OneSend() *http.Transport {
 type reply struct {
 	status     int
 	retryAfter time.Duration
+	requestID  string
 	body       []byte
 }
 
 // send makes one call and exactly one send. The request's body cannot be
 // rewound: the last resort, should Transport not be OneSend.
 func (c *Client) send(ctx context.Context, method, path, key string, form url.Values) (reply, error) {
+	return c.sendBytes(ctx, method, path, key, form.Encode()) // sorted: the same call is the same bytes
+}
+
+func (c *Client) sendBytes(ctx context.Context, method, path, key, body string) (reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	// A connection in hand counts as sent: from there on nobody can say.
@@ -65,7 +70,7 @@ func (c *Client) send(ctx context.Context, method, path, key string, form url.Va
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { sent.Store(true) },
 	})
-	req, err := c.request(ctx, method, path, key, form)
+	req, err := c.request(ctx, method, path, key, body)
 	if err != nil {
 		return reply{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
@@ -77,14 +82,14 @@ func (c *Client) send(ctx context.Context, method, path, key string, form url.Va
 		return reply{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return reply{}, fmt.Errorf("%w: status %d: %w", ErrUnknown, resp.StatusCode, err)
+	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), requestID: resp.Header.Get("Request-Id")}
+	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
+		return r, fmt.Errorf("%w: status %d: %w", ErrUnknown, resp.StatusCode, err)
 	}
-	return reply{resp.StatusCode, retryAfter(resp.Header), body}, nil
+	return r, nil
 }
 
-func (c *Client) request(ctx context.Context, method, path, key string, form url.Values) (*http.Request, error) {
+func (c *Client) request(ctx context.Context, method, path, key, body string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
 	if err != nil {
 		return nil, err
@@ -93,9 +98,8 @@ func (c *Client) request(ctx context.Context, method, path, key string, form url
 	req.Header.Set("Stripe-Version", apiVersion)
 	req.Header.Set("User-Agent", "waitroom")
 	if method == http.MethodPost {
-		encoded := form.Encode() // sorted: the same call is the same bytes
-		req.Body = io.NopCloser(strings.NewReader(encoded))
-		req.ContentLength = int64(len(encoded))
+		req.Body = io.NopCloser(strings.NewReader(body))
+		req.ContentLength = int64(len(body))
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Idempotency-Key", key)
 	}

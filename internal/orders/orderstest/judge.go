@@ -44,17 +44,22 @@ func rules() []rule {
 			   <> ARRAY(SELECT id FROM seats WHERE order_id = o.id ORDER BY 1)`},
 		{"no seat on an ended order (P4)", `
 			SELECT s.id FROM seats s JOIN orders o ON o.id = s.order_id WHERE o.status IN ('expired', 'cancelled')`},
-		{"an order ends once, and stays as it ended (P4)", `
-			SELECT order_id FROM order_changes
-			WHERE from_status IN ('paid', 'expired', 'cancelled') AND to_status <> from_status
+		{"an order ends once, and stays as it ended, but for an expired one that late money takes again (P4)", `
+			SELECT c.order_id FROM order_changes c JOIN orders o ON o.id = c.order_id
+			WHERE c.from_status IN ('paid', 'expired', 'cancelled') AND c.to_status <> c.from_status
+			GROUP BY c.order_id, o.reclaimed_at
+			HAVING o.reclaimed_at IS NULL OR count(*) > 1 OR bool_or(c.from_status <> 'expired' OR c.to_status <> 'paid')
+			UNION ALL
+			SELECT o.id FROM orders o WHERE o.reclaimed_at IS NOT NULL AND NOT EXISTS (
+			  SELECT FROM order_changes c WHERE c.order_id = o.id AND c.from_status = 'expired' AND c.to_status = 'paid')
 			UNION ALL
 			SELECT order_id FROM order_changes WHERE from_status = 'pending' AND to_status <> 'pending'
 			GROUP BY order_id HAVING count(*) > 1`},
 		{"an ended order gave back each of its seats once, a live one none (P4)", `
 			SELECT l.order_id FROM order_lines l JOIN orders o ON o.id = l.order_id
 			LEFT JOIN seat_returns r ON r.order_id = l.order_id AND r.seat_id = l.seat_id
-			GROUP BY l.order_id, l.seat_id, o.status
-			HAVING count(r.seat_id) <> CASE WHEN o.status IN ('expired', 'cancelled') THEN 1 ELSE 0 END`},
+			GROUP BY l.order_id, l.seat_id, o.status, o.reclaimed_at
+			HAVING count(r.seat_id) <> CASE WHEN o.status IN ('expired', 'cancelled') OR o.reclaimed_at IS NOT NULL THEN 1 ELSE 0 END`},
 		{"free + pending + paid + held back = inventory (P6)", `
 			SELECT s.event_id FROM seats s LEFT JOIN orders o ON o.id = s.order_id GROUP BY s.event_id
 			HAVING count(*) FILTER (WHERE s.order_id IS NULL AND NOT s.held_back)
@@ -69,17 +74,17 @@ func rules() []rule {
 			  (SELECT count(*) FROM orders o WHERE o.payment_id = p.id AND o.status = 'paid' AND o.id = p.order_id
 			     AND o.amount_minor = p.captured_minor AND o.currency = p.currency AND p.stands = 'on_order')
 			+ (SELECT count(*) FROM refund_operations r WHERE r.payment_id = p.id AND r.amount_minor = p.captured_minor
-			     AND r.currency = p.currency AND p.stands = 'to_refund')
+			     AND r.currency = p.currency AND p.stands = 'to_refund' AND r.parent IS NULL)
 			+ (SELECT count(*) FROM human_list h WHERE h.payment_id = p.id AND p.stands = 'human')`},
 		{"what is pending on a payment is what its operations owe (P5)", `
 			SELECT p.id FROM payments p WHERE p.refund_pending_minor <>
 			  (SELECT coalesce(sum(r.amount_minor), 0) FROM refund_operations r
-			   WHERE r.payment_id = p.id AND r.status IN ('queued', 'submitted', 'unknown'))`},
+			   WHERE r.payment_id = p.id AND r.status IN ('queued', 'submitted', 'unknown', 'pending', 'manual'))`},
 		{"a paid order is told once, an ended one too, anything else never", `
 			SELECT o.id FROM orders o LEFT JOIN notices n ON n.subject = o.id::text
 			  AND n.kind IN ('order.paid', 'order.expired', 'order.cancelled')
-			GROUP BY o.id HAVING count(n.id) <> CASE WHEN o.status = 'pending' THEN 0 ELSE 1 END
-			  OR bool_or(n.kind <> 'order.' || o.status)`},
+			GROUP BY o.id HAVING count(n.id) <> CASE WHEN o.status = 'pending' THEN 0 WHEN o.reclaimed_at IS NOT NULL THEN 2 ELSE 1 END
+			  OR bool_or(n.kind <> 'order.' || o.status AND (o.reclaimed_at IS NULL OR n.kind <> 'order.expired'))`},
 		{"a refund is told once", `
 			SELECT r.id FROM refund_operations r LEFT JOIN notices n ON n.subject = r.id AND n.kind = 'refund.queued'
 			GROUP BY r.id HAVING count(n.id) <> 1`},

@@ -1,0 +1,93 @@
+package refunds
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Job is an operation whose next call is due.
+type Job struct {
+	Case
+	Ask Call // but for the verb
+	Now time.Time
+}
+
+// Due is what could have the next turn.
+type Due struct {
+	First, Rest *Job          // the oldest of each group; nil: nothing is due
+	Next        time.Duration // until something of either group is due, at most
+	Stopped     bool          // the provider refuses our key, and no person has said to go on
+}
+
+// restless bounds how long a dispatcher believes that nothing is due: others
+// queue operations meanwhile.
+const restless = 250 * time.Millisecond
+
+// Due reads the oldest due operation of each group, by acceptance. Whoever has
+// a call under way is not due.
+func (l Ledger) Due(ctx context.Context) (d Due, err error) {
+	rows, err := l.Pool.Query(ctx, `
+		WITH first AS (
+		  SELECT id FROM refund_operations
+		  WHERE status = 'queued' AND sends = 0 AND ended_at IS NULL AND call IS NULL AND next_at <= clock_timestamp()
+		  ORDER BY accepted_at, id LIMIT 1),
+		rest AS (
+		  SELECT id FROM refund_operations
+		  WHERE status IN ('queued', 'unknown', 'pending') AND sends > 0 AND ended_at IS NULL AND call IS NULL
+		    AND next_at <= clock_timestamp()
+		    -- What has neither a look nor a send left is GiveUp's.
+		    AND (status <> 'unknown' OR look_after <> '' OR looks < $1 + pushes
+		      OR resend AND sends < $2 + pushes AND first_sent_at > clock_timestamp() - $3::interval)
+		  ORDER BY accepted_at, id LIMIT 1),
+		job AS (SELECT id FROM first UNION ALL SELECT id FROM rest)
+		SELECT f.status, f.accepted_at, f.give_up_at, f.next_at, coalesce(f.first_sent_at, 'epoch'), f.sends, f.looks, f.pushes, f.pushed,
+		  f.doubt, f.resend, f.look_after, f.outcome, f.id, coalesce(p.provider_payment_id, ''), coalesce(f.provider_refund_id, ''),
+		  f.request, f.amount_minor, p.captured_minor, f.currency, clock_timestamp()
+		FROM job JOIN refund_operations f USING (id) JOIN payments p ON p.id = f.payment_id`,
+		MostLooks, MostSends, KeyLife)
+	if err != nil {
+		return Due{}, fmt.Errorf("due refunds: %w", err)
+	}
+	jobs, err := pgx.CollectRows(rows, readJob)
+	if err != nil {
+		return Due{}, fmt.Errorf("due refunds: %w", err)
+	}
+	for i := range jobs {
+		if jobs[i].Fresh() {
+			d.First = &jobs[i]
+		} else {
+			d.Rest = &jobs[i]
+		}
+	}
+	return d, l.idle(ctx, &d)
+}
+
+func readJob(row pgx.CollectableRow) (j Job, err error) {
+	var firstSent time.Time
+	err = row.Scan(&j.Status, &j.AcceptedAt, &j.GiveUpAt, &j.NextAt, &firstSent, &j.Sends, &j.Looks, &j.Pushes, &j.Pushed,
+		&j.Doubt, &j.Resend, &j.LookAfter, &j.Outcome, &j.Ask.Operation, &j.Ask.ProviderPayment, &j.Ask.ProviderRefund,
+		&j.Ask.Request, &j.Ask.AmountMinor, &j.Ask.CapturedMinor, &j.Ask.Currency, &j.Now)
+	if j.Sends > 0 {
+		j.FirstSentAt = firstSent
+	}
+	j.Ask.After = j.LookAfter
+	return j, err
+}
+
+// idle reads whether anything may go at all, and how long there is nothing to do.
+func (l Ledger) idle(ctx context.Context, d *Due) error {
+	var wait float64
+	err := l.Pool.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM human_list WHERE kind = $1 AND resolved_at IS NULL),
+		  coalesce(extract(epoch FROM (SELECT min(next_at) FROM refund_operations
+		    WHERE status IN ('queued', 'unknown', 'pending') AND ended_at IS NULL AND call IS NULL) - clock_timestamp()), 3600)::float8`,
+		keyRefused).Scan(&d.Stopped, &wait)
+	if err != nil {
+		return fmt.Errorf("due refunds: %w", err)
+	}
+	d.Next = min(max(time.Duration(wait*float64(time.Second)), 5*time.Millisecond), restless)
+	return nil
+}

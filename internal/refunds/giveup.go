@@ -1,0 +1,68 @@
+package refunds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
+)
+
+// GiveUp hands to a person what was tried and has no end in the time that is
+// promised, or nothing left to try. What was never sent is put on the list when
+// it is late, and still sent when its turn comes: nothing is in doubt about it,
+// and nobody's work is to send it. It returns how many operations moved.
+func (l Ledger) GiveUp(ctx context.Context) (moved int, err error) {
+	rows, err := l.Pool.Query(ctx, `
+		SELECT id FROM refund_operations
+		WHERE call IS NULL AND ended_at IS NULL AND sends > 0 AND (
+		  status IN ('queued', 'unknown') AND give_up_at <= clock_timestamp()
+		  OR status = 'unknown' AND look_after = '' AND looks >= $1 + pushes
+		    AND NOT (resend AND sends < $2 + pushes AND first_sent_at > clock_timestamp() - $3::interval))
+		ORDER BY give_up_at LIMIT 200`, MostLooks, MostSends, KeyLife)
+	if err != nil {
+		return 0, fmt.Errorf("give up: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, fmt.Errorf("give up: %w", err)
+	}
+	for _, id := range ids {
+		if err := l.giveUp(ctx, id); err != nil {
+			return moved, err
+		}
+		moved++
+	}
+	return moved, l.listLate(ctx)
+}
+
+// giveUp looks again under the lock: a call, a notice or a person may have been
+// faster.
+func (l Ledger) giveUp(ctx context.Context, id string) error {
+	return pg.InTx(ctx, l.Pool, func(tx pgx.Tx) error {
+		e, err := lockEntry(ctx, tx, id)
+		if errors.Is(err, pgx.ErrNoRows) || err != nil {
+			return err
+		}
+		if e.call != nil || e.Status != Queued && e.Status != Unknown {
+			return nil
+		}
+		s := Step{Doubt: e.Doubt, Outcome: e.Outcome, Detail: fmt.Sprintf(
+			"no end within %s of its acceptance, or nothing left to try: %d sends, %d looks", Promise, e.Sends, e.Looks)}
+		s.manual()
+		return e.record(ctx, tx, s, false)
+	})
+}
+
+// listLate puts what broke the promise, and was never sent, before a person.
+func (l Ledger) listLate(ctx context.Context) error {
+	_, err := l.Pool.Exec(ctx, `
+		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
+		SELECT $1, id, id, order_id, payment_id, 'it was never sent, and still waits for its turn'
+		FROM refund_operations
+		WHERE status = 'queued' AND sends = 0 AND ended_at IS NULL AND give_up_at <= clock_timestamp()
+		ON CONFLICT (kind, subject) DO NOTHING`, isLate)
+	return wrap("list late refunds", err)
+}

@@ -1,0 +1,190 @@
+package refunds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Told is what a provider notice says of a refund, or of all refunds of a
+// payment together.
+type Told struct {
+	Provider        string
+	ProviderPayment string
+	ProviderRefund  string // "" in a telling of the sum
+	Operation       string // metadata.operation: "" of refunds that others made
+	Status          string // the provider's: pending, succeeded, failed, …
+	AmountMinor     int64
+	Currency        string
+	SumMinor        int64 // in a telling of the sum: all that was refunded so far
+}
+
+// Hearing is what became of a telling.
+type Hearing string
+
+// What a telling can do.
+const (
+	HeardConfirmed Hearing = "refund_confirmed"
+	HeardFailed    Hearing = "refund_failed"
+	HeardOnItsWay  Hearing = "refund_pending"
+	HeardAgain     Hearing = "refund_known"    // nothing new, or older than what is known
+	HeardSum       Hearing = "refund_sum"      // the sum refunded of a payment
+	HeardByHand    Hearing = "refund_by_hand"  // somebody else's refund of a payment of ours: a person is told
+	HeardDiffers   Hearing = "refund_differs"  // what our ledger rules out: a person is told
+	HeardUnknown   Hearing = "refund_too_soon" // of a payment whose money was not counted yet: nothing was changed
+	HeardForeign   Hearing = "refund_foreign"  // of a payment that is none of ours
+)
+
+// Heard applies what the provider told of refunds, in the transaction of its
+// notice. Any number of tellings, in any order, come to the same: a refund is
+// one row under the provider's name, its state only goes forward, and an
+// operation is confirmed once, whoever says so first.
+func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
+	var payment uuid.UUID
+	var counted bool
+	err := tx.QueryRow(ctx, `SELECT id, status = 'captured' FROM payments
+		WHERE provider = $1 AND provider_payment_id = $2 FOR NO KEY UPDATE`, t.Provider, t.ProviderPayment).Scan(&payment, &counted)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return HeardForeign, nil
+	case err != nil:
+		return "", fmt.Errorf("payment %s: %w", t.ProviderPayment, err)
+	case !counted:
+		return HeardUnknown, nil
+	case t.ProviderRefund == "":
+		return HeardSum, t.sum(ctx, tx, payment)
+	}
+	e, err := lockEntry(ctx, tx, t.Operation)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", err
+	}
+	if err != nil || e.payment != payment {
+		t.Operation = ""
+	}
+	if err := t.keep(ctx, tx, payment); err != nil {
+		return "", err
+	}
+	if t.Operation == "" {
+		return t.byHand(ctx, tx, payment)
+	}
+	return t.apply(ctx, tx, e)
+}
+
+// apply moves the operation that the refund is, by the same guarded moves as an
+// answer does.
+func (t Told) apply(ctx context.Context, tx pgx.Tx, e entry) (Hearing, error) {
+	a := Answer{Outcome: OnItsWay, Refund: t.ProviderRefund, Detail: "the provider's notice says " + t.Status}
+	hearing := HeardOnItsWay
+	switch t.stands() {
+	case "succeeded":
+		a.Outcome, hearing = Succeeded, HeardConfirmed
+	case "failed":
+		a.Outcome, hearing = Failed, HeardFailed
+	}
+	if t.AmountMinor != e.amount || t.Currency != e.currency || e.refund != "" && e.refund != t.ProviderRefund ||
+		e.Status == RejectedFor && a.Outcome != Failed {
+		return HeardDiffers, list(ctx, tx, item{differs, t.ProviderRefund, e.id, fmt.Sprintf(
+			"%s tells of refund %s of %d %s, %s; the operation is %d %s, %s, as refund %q",
+			t.Provider, t.ProviderRefund, t.AmountMinor, t.Currency, t.Status, e.amount, e.currency, e.Status, e.refund)})
+	}
+	if !e.hears(a.Outcome) {
+		return HeardAgain, nil
+	}
+	return hearing, e.record(ctx, tx, e.hearing(a), false)
+}
+
+// hears says whether a word of the provider's moves the operation.
+func (c Case) hears(o Outcome) bool {
+	switch c.Status {
+	case RejectedFor, FailedLater:
+		return false
+	case Confirmed:
+		return o == Failed
+	case Pending:
+		return o == Succeeded || o == Failed
+	}
+	return o == Succeeded || o == Failed || o == OnItsWay || o == ByHand
+}
+
+// hearing is the step that such a word makes. A call under way goes on, and its
+// answer is then only written down.
+func (e entry) hearing(a Answer) Step {
+	s := Step{Doubt: e.Doubt, Outcome: a.Outcome, Refund: a.Refund, Detail: a.Detail, Wait: e.untilNews(e.now)}
+	s.told(a.Outcome)
+	return s
+}
+
+// stands is the provider's status in the three words that we keep.
+func (t Told) stands() string {
+	switch t.Status {
+	case "succeeded":
+		return "succeeded"
+	case "failed", "canceled":
+		return "failed"
+	}
+	return "pending"
+}
+
+// keep writes the refund down under the provider's name. Its state goes from
+// pending to succeeded to failed, and never back: what is older changes nothing.
+func (t Told) keep(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO provider_refunds AS r (provider, id, payment_id, operation, amount_minor, currency, status)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7)
+		ON CONFLICT (provider, id) DO UPDATE SET status = excluded.status, changed_at = now(),
+		  operation = coalesce(r.operation, excluded.operation)
+		WHERE array_position('{pending,succeeded,failed}', excluded.status) > array_position('{pending,succeeded,failed}', r.status)`,
+		t.Provider, t.ProviderRefund, payment, t.Operation, t.AmountMinor, t.Currency, t.stands())
+	if err != nil {
+		return fmt.Errorf("refund %s of %s: %w", t.ProviderRefund, t.Provider, err)
+	}
+	return nil
+}
+
+// sum keeps the greatest: sums that arrive late are smaller.
+func (t Told) sum(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = greatest(told_refunded_minor, $2)
+		WHERE id = $1`, payment, t.SumMinor)
+	if err != nil {
+		return fmt.Errorf("sum refunded of %s: %w", t.ProviderPayment, err)
+	}
+	return nil
+}
+
+// byHand tells a person of a refund that none of our operations made, unless an
+// operation came to it by a look.
+func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing, error) {
+	var known bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM refund_operations WHERE provider_refund_id = $1)`, t.ProviderRefund).Scan(&known)
+	if err != nil {
+		return "", fmt.Errorf("refund %s: %w", t.ProviderRefund, err)
+	}
+	if known {
+		return HeardAgain, nil
+	}
+	_, err = tx.Exec(ctx, `
+		INSERT INTO human_list (kind, subject, order_id, payment_id, detail)
+		SELECT $1, $2, order_id, id, $4 FROM payments WHERE id = $3
+		ON CONFLICT (kind, subject) DO NOTHING`, madeByHand, t.ProviderRefund, payment,
+		fmt.Sprintf("%s has a refund of %d %s, %s, that we did not ask for", t.Provider, t.AmountMinor, t.Currency, t.Status))
+	if err != nil {
+		return "", fmt.Errorf("human list: refund %s: %w", t.ProviderRefund, err)
+	}
+	return HeardByHand, nil
+}
+
+// GoneBack is what the provider has said to have refunded of a payment, told
+// singly or as a sum, in any order.
+func GoneBack(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (minor int64, err error) {
+	err = tx.QueryRow(ctx, `
+		SELECT greatest(p.told_refunded_minor, (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
+		  WHERE r.payment_id = p.id AND r.status = 'succeeded'))
+		FROM payments p WHERE p.id = $1`, payment).Scan(&minor)
+	if err != nil {
+		return 0, fmt.Errorf("gone back of payment %s: %w", payment, err)
+	}
+	return minor, nil
+}

@@ -1,0 +1,88 @@
+package refunds
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Why an operation is before a person. Rows are resolved, never deleted; what
+// comes again opens the same row anew, and its history has both.
+const (
+	wasGivenUp  = "refund_manual"   // its budgets or its time are spent
+	wasRejected = "refund_rejected" // the provider will not do it
+	hasFailed   = "refund_failed"   // the money did not arrive
+	isLate      = "refund_late"     // the promise is broken, and it still waits for its turn
+	madeByHand  = "refund_by_hand"  // a refund that none of our operations made
+	differs     = "refund_differs"  // the provider tells what our ledger rules out
+	keyRefused  = "outlet_stopped"  // no call can succeed: the account's key is refused
+)
+
+// ask puts an operation's new state before a person, and takes it off the list
+// where the provider has answered for them.
+func (e entry) ask(ctx context.Context, tx pgx.Tx, s Step) error {
+	switch s.Status {
+	case Manual:
+		return list(ctx, tx, item{wasGivenUp, e.id, e.id, s.why()})
+	case RejectedFor:
+		return list(ctx, tx, item{wasRejected, e.id, e.id, s.why()})
+	case FailedLater:
+		return list(ctx, tx, item{hasFailed, e.id, e.id, s.why()})
+	case Confirmed:
+		return settleItems(ctx, tx, e.id)
+	}
+	return nil
+}
+
+func (s Step) why() string {
+	if s.Detail == "" {
+		return string(s.Outcome)
+	}
+	return string(s.Outcome) + ": " + s.Detail
+}
+
+// item is what a person is asked; operation may be "".
+type item struct{ kind, subject, operation, detail string }
+
+func list(ctx context.Context, tx pgx.Tx, i item) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
+		SELECT $1, $2, f.id, f.order_id, f.payment_id, left($4, 1000)
+		FROM (VALUES ($3)) given (operation) LEFT JOIN refund_operations f ON f.id = given.operation
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		WHERE human_list.resolved_at IS NOT NULL`, i.kind, i.subject, i.operation, i.detail)
+	if err != nil {
+		return fmt.Errorf("human list: %s %s: %w", i.kind, i.subject, err)
+	}
+	return nil
+}
+
+// settleItems resolves what was asked about an operation: it is refunded, and
+// no person has to find out any more.
+func settleItems(ctx context.Context, tx pgx.Tx, operation string) error {
+	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
+		WHERE operation = $1 AND resolved_at IS NULL`, operation)
+	if err != nil {
+		return fmt.Errorf("human list: settle %s: %w", operation, err)
+	}
+	return nil
+}
+
+// note adds to the history of whatever is open about an operation.
+func note(ctx context.Context, tx pgx.Tx, operation, by, did, text string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO human_notes (item, by, did, note)
+		SELECT id, $2, $3, left($4, 2000) FROM human_list WHERE operation = $1 AND resolved_at IS NULL`,
+		operation, by, did, text)
+	if err != nil {
+		return fmt.Errorf("human list: note on %s: %w", operation, err)
+	}
+	return nil
+}
+
+// as makes the database's own evidence name who acts.
+func as(ctx context.Context, tx pgx.Tx, by string) error {
+	_, err := tx.Exec(ctx, `SELECT set_config('waitroom.by', $1, true)`, by)
+	return err
+}

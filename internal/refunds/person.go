@@ -1,0 +1,147 @@
+package refunds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/notice"
+)
+
+// Verdict is what became of a person's word on an operation.
+type Verdict string
+
+// The verdicts.
+const (
+	Done        Verdict = "done"
+	NoSuch      Verdict = "no_such_operation"
+	NotTheirs   Verdict = "not_a_persons"   // it is not in a state in which a person decides
+	AlreadyNext Verdict = "already_renewed" // another operation follows it already
+)
+
+// Push has an operation that a person holds tried again, through the same
+// outlet: one look more, and if it finds nothing and the key still stands, one
+// send more of the same bytes under the same key.
+func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
+	e, v, err := held(ctx, tx, id, by)
+	if v != Done || err != nil {
+		return v, err
+	}
+	if err := note(ctx, tx, id, by, "pushed", why); err != nil {
+		return "", err
+	}
+	_, err = tx.Exec(ctx, `
+		UPDATE refund_operations SET status = CASE WHEN doubt THEN 'unknown' ELSE 'queued' END, pushed = true,
+		  pushes = pushes + 1, next_at = clock_timestamp(), give_up_at = clock_timestamp() + $3::interval
+		WHERE id = $1 AND status = $2`, id, e.Status, Promise)
+	if err != nil {
+		return "", fmt.Errorf("push %s: %w", id, err)
+	}
+	return Done, nil
+}
+
+// Refunded ends an operation by a person's word that the money is back, as the
+// provider's refund that they found.
+func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string) (Verdict, error) {
+	if strings.TrimSpace(providerRefund) == "" {
+		return "", errors.New("refunds: a refund that a person found has a name at the provider")
+	}
+	return decide(ctx, tx, id, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: "person_found"})
+}
+
+// NotRefunded ends an operation by a person's word that its money is not back
+// and will not come by it. It is not tried again: what follows is another
+// operation, by Renew.
+func NotRefunded(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
+	return decide(ctx, tx, id, by, why, Step{Status: RejectedFor, Outcome: "person_decided"})
+}
+
+func decide(ctx context.Context, tx pgx.Tx, id, by, why string, s Step) (Verdict, error) {
+	e, v, err := held(ctx, tx, id, by)
+	if v != Done || err != nil {
+		return v, err
+	}
+	if err := note(ctx, tx, id, by, "decided", string(s.Status)+": "+why); err != nil {
+		return "", err
+	}
+	if err := settleItems(ctx, tx, id); err != nil { // what follows is listed anew
+		return "", err
+	}
+	s.Doubt, s.Detail = e.Doubt, why
+	return Done, e.record(ctx, tx, s, true)
+}
+
+// held locks an operation that a person holds, and has the evidence name them.
+func held(ctx context.Context, tx pgx.Tx, id, by string) (entry, Verdict, error) {
+	if err := as(ctx, tx, by); err != nil {
+		return entry{}, "", err
+	}
+	e, err := lockEntry(ctx, tx, id)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return e, NoSuch, nil
+	case err != nil:
+		return e, "", err
+	case e.Status != Manual:
+		return e, NotTheirs, nil
+	}
+	return e, Done, nil
+}
+
+// Renew begins another operation for one that definitely did not refund, by a
+// person's word: the same money, another key, and its parent's name. An
+// operation is renewed once; what fails again is renewed in its turn.
+func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string) (id string, v Verdict, err error) {
+	if err := as(ctx, tx, by); err != nil {
+		return "", "", err
+	}
+	e, err := lockEntry(ctx, tx, parent)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", NoSuch, nil
+	case err != nil:
+		return "", "", err
+	case e.Status != RejectedFor && e.Status != FailedLater:
+		return "", NotTheirs, nil
+	}
+	id = nextID(parent)
+	tag, err := tx.Exec(ctx, `
+		WITH renewed AS (
+		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, parent, reason, amount_minor, currency, request)
+		  SELECT $2, order_id, payment_id, seat_id, id, reason, amount_minor, currency,
+		    convert_to(replace(convert_from(request, 'UTF8'), $3, $4), 'UTF8')
+		  FROM refund_operations WHERE id = $1
+		  ON CONFLICT DO NOTHING RETURNING payment_id, amount_minor)
+		UPDATE payments p SET refund_pending_minor = p.refund_pending_minor + renewed.amount_minor
+		FROM renewed WHERE p.id = renewed.payment_id`, parent, id, inForm(parent), inForm(id))
+	if err != nil {
+		return "", "", fmt.Errorf("renew %s: %w", parent, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return id, AlreadyNext, nil
+	}
+	if err := note(ctx, tx, parent, by, "decided", "renewed as "+id+": "+why); err != nil {
+		return "", "", err
+	}
+	if err := settleItems(ctx, tx, parent); err != nil {
+		return "", "", err
+	}
+	return id, Done, notice.Write(ctx, tx, notice.Notice{
+		Kind: "refund.queued", Event: e.event, Subject: id, Version: 1,
+		Body: toldBody{id, e.order, e.payment, e.reason, e.amount, e.currency, Queued, ""},
+	})
+}
+
+// nextID is the name of the operation after this one: …, …#2, …#3.
+func nextID(id string) string {
+	stem, nth, ok := strings.Cut(id, "#")
+	n, err := strconv.Atoi(nth)
+	if !ok || err != nil {
+		n = 1
+	}
+	return stem + "#" + strconv.Itoa(n+1)
+}

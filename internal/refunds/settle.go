@@ -1,0 +1,107 @@
+package refunds
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/outlet"
+	"waitroom/internal/pg"
+)
+
+// Ledger is the operations and calls as Postgres has them.
+type Ledger struct {
+	Pool *pgxpool.Pool
+	// Chance spreads retries: 0 to 1, another each time.
+	Chance func() float64
+}
+
+// Sent is a call that is over: what was asked, how it started, what it came to.
+type Sent struct {
+	ID        int64 // of its row
+	Operation string
+	Verb      Verb
+	Start     outlet.Start
+	Answer    Answer
+}
+
+// Settle writes down what a call came to and what follows from it, in one
+// transaction. It changes an operation only for the call that is under way; a
+// notice, a person or a new outlet may have been faster, and then only what is
+// certain counts. Called again for the same call it changes nothing.
+func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
+	err = pg.InTx(ctx, l.Pool, func(tx pgx.Tx) error {
+		e, err := lockEntry(ctx, tx, sent.Operation)
+		if err != nil {
+			return err
+		}
+		if err := finish(ctx, tx, sent); err != nil {
+			return err
+		}
+		if err := e.keep(ctx, tx, sent.Answer); err != nil {
+			return err
+		}
+		mine := e.call != nil && *e.call == sent.ID
+		switch {
+		case mine:
+			s = e.After(sent.Verb, sent.Answer, e.now, l.Chance())
+		case e.hears(sent.Answer.Outcome):
+			s = e.hearing(sent.Answer)
+		default:
+			s = Step{Status: e.Status}
+			return nil
+		}
+		if s.Stop {
+			if err := list(ctx, tx, item{keyRefused, e.provider, "", s.why()}); err != nil {
+				return err
+			}
+		}
+		return e.record(ctx, tx, s, mine)
+	})
+	if err != nil {
+		return Step{}, fmt.Errorf("settle call %d of %s: %w", sent.ID, sent.Operation, err)
+	}
+	return s, nil
+}
+
+// finish completes the call's row, once.
+func finish(ctx context.Context, tx pgx.Tx, sent Sent) error {
+	var ns, inFlight, wrote, status any
+	started := !sent.Start.At.IsZero()
+	if started {
+		ns, inFlight, wrote = sent.Start.Since.Nanoseconds(), sent.Start.InFlight, sent.Start.Wrote
+	}
+	if sent.Answer.HTTP != 0 {
+		status = sent.Answer.HTTP
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE refund_calls SET finished_at = clock_timestamp(), outcome = $2, http_status = $3, request_id = nullif($4, ''),
+		  started_ns = $5, in_flight = $6, wrote = $7,
+		  started_at = CASE WHEN $8 THEN clock_timestamp() - $9::interval END
+		WHERE id = $1 AND finished_at IS NULL`,
+		sent.ID, sent.Answer.Outcome, status, sent.Answer.RequestID, ns, inFlight, wrote, started, sent.Start.Ago())
+	if err != nil {
+		return fmt.Errorf("finish call %d: %w", sent.ID, err)
+	}
+	return nil
+}
+
+// keep records the refund that an answer told of.
+func (e entry) keep(ctx context.Context, tx pgx.Tx, a Answer) error {
+	t := Told{Provider: e.provider, ProviderRefund: a.Refund, AmountMinor: e.amount, Currency: e.currency, Operation: e.id}
+	switch a.Outcome {
+	case Succeeded:
+		t.Status = "succeeded"
+	case OnItsWay:
+		t.Status = "pending"
+	case Failed:
+		t.Status = "failed"
+	case ByHand:
+		t.Status, t.Operation = "succeeded", ""
+	default:
+		return nil
+	}
+	return t.keep(ctx, tx, e.payment)
+}
