@@ -122,6 +122,7 @@ func (t *turnstile) unchoose(asks []*ask) {
 func (t *turnstile) hear(rs []report, taken int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	before, beforeLate := t.rivals, t.rivalsLate
 	t.rivals, t.rivalsLate, t.rivalsTaken = nil, nil, taken
 	gone := map[int64]bool{}
 	for _, r := range rs {
@@ -137,6 +138,18 @@ func (t *turnstile) hear(rs []report, taken int64) {
 	slices.Sort(t.rivals)
 	slices.Sort(t.rivalsLate)
 	t.rivals = slices.DeleteFunc(t.rivals, func(n int64) bool { return gone[n] })
+	t.remember(before, beforeLate, time.Now().Add(stoodFor))
+}
+
+// remember keeps in which lane those stood who stand at no other door any more:
+// their replica may have died, and nobody is late for coming here instead.
+func (t *turnstile) remember(stand, late []int64, until time.Time) {
+	for _, n := range stand {
+		if _, still := slices.BinarySearch(t.rivals, n); !still && t.letIn[n].IsZero() {
+			_, tardy := slices.BinarySearch(late, n)
+			t.stood[n] = stood{tardy, until}
+		}
+	}
 }
 
 // lately are the places let in here so short a time ago that others may still

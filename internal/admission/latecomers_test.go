@@ -99,3 +99,57 @@ func TestLatecomersHaveTheirLane(t *testing.T) {
 		w.checkPace(t)
 	})
 }
+
+// People came to a door in time and stand there past their call window.
+// Their replica dies: at the next door they are where they stood, not latecomers.
+func TestWhoStoodAtADoorThatDiedIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, window = 50, 10 * time.Second
+		w := newWorld(t, 1, 100_000)
+		w.sale.CallWindow = window
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		lines, die := w.replica(t, store)
+		dies := line(t, lines)
+		other, _ := w.replica(t, store)
+		lives := line(t, other)
+		var tickets []admission.Ticket
+		for i := range people {
+			tickets = append(tickets, ticket(t, dies, join(t, dies, i)))
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		stood := make([]bool, people) // when it died
+		var stand sync.WaitGroup
+		for i, k := range tickets {
+			stand.Go(func() {
+				for ctx.Err() == nil {
+					a, err := dies.Pass(ctx, k)
+					if err == nil {
+						stood[i] = a.View == admission.ViewCalled && !a.Late
+						wait(ctx, a.RetryAfter) //nolint:errcheck // the loop looks
+					}
+				}
+			})
+		}
+		wait(ctx, 2*window) //nolint:errcheck // virtual
+		leave()
+		die()
+		stand.Wait()
+		wait(t.Context(), 10*time.Second) //nolint:errcheck // for the other to find it dead
+		left := 0
+		for i, k := range tickets {
+			a, err := lives.Me(t.Context(), k)
+			if err != nil {
+				t.Fatalf("person %d: %v", i, err)
+			}
+			if stood[i] && a.View != admission.ViewPassed {
+				left++
+				if a.View != admission.ViewCalled || a.Late {
+					t.Errorf("person %d stood at a door in time, and is answered %+v at the next", i, a)
+				}
+			}
+		}
+		if left < 10 {
+			t.Errorf("%d of %d stood at the door when it died, want 10 at least", left, people)
+		}
+	})
+}

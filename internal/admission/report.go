@@ -219,7 +219,10 @@ func (f *fields) signed() int64 {
 }
 
 const (
-	reportSilent = 2 * time.Second  // after that credit is not left to its door any more
+	// reportSilent is after how long credit is not left to a replica's door any
+	// more. It outlasts a replica that stands still for as long as its fans'
+	// requests may be held: they stand there all the time.
+	reportSilent = 4 * time.Second
 	reportDead   = 30 * time.Second // after that it says nothing any more
 )
 
