@@ -98,7 +98,7 @@ func newEvent(f seating.EventFile) inventory.Event {
 		OrderLimit: f.OrderLimit, AccountLimit: f.AccountLimit, PassQuota: f.PassQuota,
 		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
-		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota),
+		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota), Late: inventory.Late(f.Late),
 		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired),
 	}
 	if d := f.Draw; d != nil {
@@ -175,6 +175,7 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 		{"stock_slack", e.StockSlack},
 		{"max_inside", orNone(e.MaxInside)},
 		{"payment_quota", orNone(e.PaymentQuota)},
+		{"late", e.Late},
 		{"accounts", e.Accounts},
 		{"codes", e.Codes},
 		{"plan_hash", e.PlanHash},

@@ -38,6 +38,8 @@ type settingsBody struct {
 	StockSlack   float64    `json:"stock_slack"`
 	MaxInside    *int64     `json:"max_inside"`    // null: no cap
 	PaymentQuota *float64   `json:"payment_quota"` // null: no cap
+
+	Late inventory.Late `json:"late"`
 }
 
 // settingsMembers are the members of a settingsBody, and whether each may be
@@ -47,7 +49,7 @@ func settingsMembers() map[string]bool {
 		"opens_at": false, "closes_at": true, "rate": true, "line_cap": false, "order_limit": false, "account_limit": false,
 		"pass_quota": false, "pass_life_s": false, "call_window_s": false, "pay_within_s": false, "pay_extension_s": false,
 		"share_prior": true, "tickets_prior": true, "stock_slack": false,
-		"max_inside": true, "payment_quota": true,
+		"max_inside": true, "payment_quota": true, "late": false,
 	}
 }
 
@@ -57,7 +59,7 @@ func settingsOf(e inventory.Event) settingsBody {
 		PassQuota: e.PassQuota, PassLife: e.PassLife.Seconds(), CallWindow: e.CallWindow.Seconds(),
 		PayWithin: e.PayWithin.Seconds(), PayExtension: e.PayExtension.Seconds(),
 		SharePrior: e.SharePrior, TicketsPrior: e.TicketsPrior, StockSlack: e.StockSlack,
-		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota,
+		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota, Late: e.Late,
 	}
 	if e.ClosesAt != nil {
 		closes := e.ClosesAt.UTC()
@@ -77,7 +79,7 @@ func (b settingsBody) on(e inventory.Event) inventory.Event {
 	e.PassLife, e.CallWindow = micros(b.PassLife), micros(b.CallWindow)
 	e.PayWithin, e.PayExtension = micros(b.PayWithin), micros(b.PayExtension)
 	e.SharePrior, e.TicketsPrior, e.StockSlack = b.SharePrior, b.TicketsPrior, b.StockSlack
-	e.MaxInside, e.PaymentQuota = b.MaxInside, b.PaymentQuota
+	e.MaxInside, e.PaymentQuota, e.Late = b.MaxInside, b.PaymentQuota, b.Late
 	return e
 }
 
@@ -117,6 +119,8 @@ func (b settingsBody) senseless() *Problem {
 		return senseless("max_inside", "1 to 1000000000 people, or null: no cap")
 	case b.PaymentQuota != nil && !(*b.PaymentQuota > 0 && *b.PaymentQuota <= inventory.FastestRate):
 		return senseless("payment_quota", fmt.Sprintf("more than 0 and at most %d payments a second, or null: no cap", inventory.FastestRate))
+	case b.Late != inventory.LateRefund && b.Late != inventory.LateReclaim:
+		return senseless("late", "refund or reclaim")
 	case b.ClosesAt != nil && !b.ClosesAt.After(b.OpensAt):
 		return senseless("closes_at", "later than opens_at, or null: not by itself")
 	}

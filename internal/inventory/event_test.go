@@ -17,7 +17,7 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 	closes, rate, share, tickets := full.OpensAt.Add(time.Hour), 0.4, 0.25, 2.5
 	full.ClosesAt, full.Rate, full.SharePrior, full.TicketsPrior = &closes, &rate, &share, &tickets
 	most, quota := int64(500), 2.5
-	full.MaxInside, full.PaymentQuota = &most, &quota
+	full.MaxInside, full.PaymentQuota, full.Late = &most, &quota, inventory.LateReclaim
 	full.Venue, full.Organiser, full.PayExtension, full.StockSlack = "Hall 音樂廳", "acme", 0, 0
 	full.Accounts, full.Codes = inventory.Required, inventory.Required
 	for _, e := range []inventory.Event{gala("least"), full} {
@@ -26,7 +26,7 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 		}
 		e.Control, e.Version = "run", 1
 		if e.Organiser == "" {
-			e.Organiser, e.Accounts, e.Codes = "house", inventory.NotAsked, inventory.NotAsked
+			e.Organiser, e.Accounts, e.Codes, e.Late = "house", inventory.NotAsked, inventory.NotAsked, inventory.LateRefund
 		}
 		got, err := inventory.Events(t.Context(), pool, e.ID)
 		if diff := cmp.Diff([]inventory.Event{e}, got); err != nil || diff != "" {

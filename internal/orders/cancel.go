@@ -26,8 +26,9 @@ const (
 )
 
 // Cancel ends the holder's pending order and gives its seats back. Another
-// holder's order is answered like one that does not exist. Money that is on
-// its way for it will find it ended, and go back.
+// holder's order is answered like one that does not exist. Payments of it that
+// may still succeed are to be cancelled; money that is on its way all the same
+// will find it ended, and go back.
 func Cancel(ctx context.Context, pool *pgxpool.Pool, order uuid.UUID, holder string) (out Cancelling, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		var theirs bool // whose an order is never changes, so it can be read first
@@ -45,7 +46,7 @@ func Cancel(ctx context.Context, pool *pgxpool.Pool, order uuid.UUID, holder str
 		}
 		if len(ended) == 1 {
 			out = Cancelled
-			return nil
+			return lookNow(ctx, tx, order)
 		}
 		out, err = whyNot(ctx, tx, order)
 		return err

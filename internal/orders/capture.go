@@ -58,7 +58,7 @@ func (c Capture) newPayment(ctx context.Context, tx pgx.Tx) (payment, error) {
 func (c Capture) count(ctx context.Context, tx pgx.Tx, p payment, stands string) error {
 	tag, err := tx.Exec(ctx, `
 		UPDATE payments SET status = 'captured', captured_minor = $2, currency = $3,
-		  provider_payment_id = $4, stands = $5, captured_at = now()
+		  provider_payment_id = $4, stands = $5, captured_at = now(), look_at = NULL
 		WHERE id = $1 AND status IN ('opening', 'open', 'failed', 'cancelled')`,
 		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands)
 	if err != nil {

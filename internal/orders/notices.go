@@ -154,7 +154,8 @@ func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...str
 		ours = &c.Payment
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE payments SET status = $4, provider_payment_id = $2
+		UPDATE payments SET status = $4, provider_payment_id = $2,
+		  look_at = CASE WHEN $4 <> 'cancelled' THEN look_at END
 		WHERE provider = $1 AND (provider_payment_id = $2 OR id = $3 AND provider_payment_id IS NULL)
 		  AND status = ANY($5)`, c.Provider, c.ProviderPayment, ours, status, from)
 	return err
@@ -172,7 +173,7 @@ const (
 // rest says where a notice with an outcome comes to rest.
 func (o Outcome) rest() string {
 	switch o {
-	case Paid, AlreadyPaid, PaidTwice, PaidTooLate, PaymentFailed, PaymentCancelled,
+	case Paid, Reclaimed, AlreadyPaid, PaidTwice, PaidTooLate, PaymentFailed, PaymentCancelled,
 		Outcome(refunds.HeardConfirmed), Outcome(refunds.HeardFailed), Outcome(refunds.HeardOnItsWay),
 		Outcome(refunds.HeardAgain), Outcome(refunds.HeardSum):
 		return "applied"

@@ -2,10 +2,11 @@
 // exactly one of paid, expired and cancelled. Each way out is a guarded update
 // of the same row, so whichever comes first is the only one; money that comes
 // afterwards finds zero rows, and its way back is written in the transaction
-// that counted it.
+// that counted it. Where an event wants that, it takes the seats of an expired
+// order again instead, if nobody else has them.
 //
 // Locks are taken order, seat, payment, as everywhere (the account before them
-// where its row changes; paying changes nothing of it).
+// where its row may change).
 package orders
 
 import (

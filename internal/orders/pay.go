@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"waitroom/internal/inventory"
 	"waitroom/internal/notice"
 	"waitroom/internal/refunds"
 )
@@ -19,6 +20,7 @@ type Outcome string
 // What money can do to an order.
 const (
 	Paid          Outcome = "paid"
+	Reclaimed     Outcome = "reclaimed"      // too late, and the same seats were still free: it is paid after all
 	AlreadyPaid   Outcome = "already_paid"   // by this very payment: a repeat
 	PaidTwice     Outcome = "paid_twice"     // by another payment: this one goes back
 	PaidTooLate   Outcome = "paid_too_late"  // the order had ended: it goes back
@@ -46,7 +48,12 @@ type Capture struct {
 //
 // A paid order holds exactly the seats of its lines: a pending one does, and
 // whatever ends it has to pass the same guard, so only one of the two happens.
+// One that has expired may take them again, where its event wants that.
 func Pay(ctx context.Context, tx pgx.Tx, c Capture) (Outcome, error) {
+	mayReclaim, err := inventory.LockToReclaim(ctx, tx, c.Order)
+	if err != nil {
+		return "", err
+	}
 	o, err := lock(ctx, tx, c.Order)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return UnknownOrder, nil
@@ -66,16 +73,25 @@ func Pay(ctx context.Context, tx pgx.Tx, c Capture) (Outcome, error) {
 		UPDATE orders SET status = 'paid', payment_id = $2, paid_at = now(), version = version + 1
 		WHERE id = $1 AND status = 'pending' AND amount_minor = $3 AND currency = $4
 		RETURNING version`, o.id, p.id, c.AmountMinor, c.Currency).Scan(&version)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return divert(ctx, tx, o, p, c)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return divert(ctx, tx, o, p, c, mayReclaim)
+	case err != nil:
 		return "", fmt.Errorf("pay order %s: %w", o.id, err)
 	}
+	return Paid, settlePaid(ctx, tx, o, p, c, version)
+}
+
+// settlePaid counts the money on its order and tells of it. The order's other
+// payments, if any may still succeed, are to be cancelled before they do.
+func settlePaid(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture, version int64) error {
 	if err := c.count(ctx, tx, p, "on_order"); err != nil {
-		return "", err
+		return err
 	}
-	return Paid, notice.Write(ctx, tx, notice.Notice{
+	if err := lookNow(ctx, tx, o.id); err != nil {
+		return err
+	}
+	return notice.Write(ctx, tx, notice.Notice{
 		Kind: "order.paid", Event: o.event, Subject: o.id.String(), Version: version,
 		Body: paidBody{o.id, p.id, o.seats, o.amountMinor, o.currency},
 	})
@@ -117,11 +133,22 @@ func why(o order, p payment, c Capture) (Outcome, error) {
 	return "", fmt.Errorf("order %s is %s and was not paid by %s", o.id, o.status, c.ProviderPayment)
 }
 
-// divert sends money that the order does not take where it belongs.
-func divert(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture) (Outcome, error) {
+// divert sends money that the order does not take where it belongs. What comes
+// too late for an order that has expired may take its seats again; an order that
+// was given back stays so: nobody wants it.
+func divert(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture, mayReclaim bool) (Outcome, error) {
 	outcome, err := why(o, p, c)
 	if err != nil {
 		return "", err
+	}
+	if outcome == PaidTooLate && mayReclaim {
+		version, err := inventory.Reclaim(ctx, tx, o.id, p.id)
+		if err != nil {
+			return "", err
+		}
+		if version > 0 {
+			return Reclaimed, settlePaid(ctx, tx, o, p, c, version)
+		}
 	}
 	switch outcome {
 	case PaidTwice:

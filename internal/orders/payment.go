@@ -36,6 +36,8 @@ type AtProvider struct {
 	ProviderPayment string
 	CheckoutURL     string // the page where the buyer pays
 	Refused         bool   // and then there is nothing else
+	// Nothing was sent: our share of the account's calls is used up.
+	Throttled bool
 }
 
 // Opening is the answer to a buyer who wants to pay.
@@ -49,6 +51,7 @@ const (
 	OrderEnded  Opening = "order_ended"   // or its time to pay is over
 	TooManyOpen Opening = "too_many_open" // the order has openLimit payments that may still be paid
 	Busy        Opening = "busy"          // as many calls to the provider as we allow are in flight: ask again
+	Throttled   Opening = "throttled"     // our share of the calls to the provider is used up: ask again
 	Refused     Opening = "refused"       // the provider will not have this payment
 )
 
@@ -69,6 +72,10 @@ type Payment struct {
 // is their own, the calls in flight are bounded, and none is made within a
 // transaction.
 type Payments struct {
+	// Room, unless nil, says whether our share of the calls to the provider has
+	// room for one more. Without room nothing new is written down.
+	Room func() bool
+
 	pool     *pgxpool.Pool
 	provider Provider
 	name     string        // of the provider, on the rows
@@ -77,7 +84,7 @@ type Payments struct {
 
 // NewPayments allows inFlight calls to the provider at a time.
 func NewPayments(pool *pgxpool.Pool, provider Provider, name string, inFlight int) *Payments {
-	return &Payments{pool, provider, name, make(chan struct{}, inFlight)}
+	return &Payments{pool: pool, provider: provider, name: name, slots: make(chan struct{}, inFlight)}
 }
 
 // InFlight is how many openings are under way.
@@ -102,27 +109,34 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 		return Busy, Payment{}, nil
 	}
 	var e entry
+	room := p.Room == nil || p.Room()
 	err := pg.InTx(ctx, p.pool, func(tx pgx.Tx) (err error) {
-		e, err = p.enter(ctx, tx, order, holder, attempt)
+		e, err = p.enter(ctx, tx, order, holder, attempt, room)
 		return err
 	})
 	if err != nil {
 		return "", Payment{}, fmt.Errorf("open payment of order %s: %w", order, err)
 	}
-	if e.opening != Opened || e.CheckoutURL != "" {
+	switch {
+	case e.opening != Opened || e.CheckoutURL != "":
 		return e.opening, e.Payment, nil
+	case !room:
+		return Throttled, Payment{}, nil
 	}
 	at, err := p.provider.OpenPayment(ctx, NewPayment{e.event, order, e.ID, e.AmountMinor, e.Currency})
 	if err != nil {
 		return "", Payment{}, fmt.Errorf("%w: order %s, payment %s: %w", ErrProvider, order, e.ID, err)
 	}
+	if at.Throttled {
+		return Throttled, Payment{}, nil
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	if at.Refused {
-		return Refused, Payment{}, p.giveUp(ctx, e.ID)
+		return Refused, Payment{}, giveUp(ctx, p.pool, e.ID)
 	}
 	e.CheckoutURL = at.CheckoutURL
-	return Opened, e.Payment, p.record(ctx, e.ID, at)
+	return Opened, e.Payment, record(ctx, p.pool, e.ID, at)
 }
 
 // ErrProvider: the provider gave no answer that can be believed.
@@ -135,9 +149,9 @@ type entry struct {
 	Payment
 }
 
-// enter makes the payment's row, or finds the attempt's, and moves pay_by with
-// the order's first one.
-func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder, attempt string) (entry, error) {
+// enter makes the payment's row if there is room for one more, or finds the
+// attempt's, and moves pay_by with the order's first one.
+func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder, attempt string, room bool) (entry, error) {
 	var e entry
 	err := tx.QueryRow(ctx, `SELECT event_id FROM orders WHERE id = $1 AND holder = $2
 		FOR NO KEY UPDATE`, order, holder).Scan(&e.event)
@@ -152,11 +166,11 @@ func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder
 		return entry{}, err
 	}
 	tag, err := tx.Exec(ctx, `
-		INSERT INTO payments (id, order_id, provider, attempt, amount_minor, currency)
-		SELECT $1, o.id, $2, $3, o.amount_minor, o.currency FROM orders o
-		WHERE o.id = $4 AND o.status = 'pending' AND o.pay_by > now()
+		INSERT INTO payments (id, order_id, provider, attempt, amount_minor, currency, look_at)
+		SELECT $1, o.id, $2, $3, o.amount_minor, o.currency, now() + $7::interval FROM orders o
+		WHERE o.id = $4 AND o.status = 'pending' AND o.pay_by > now() AND $6
 		  AND (SELECT count(*) FROM payments WHERE order_id = $4 AND status IN ('opening', 'open')) < $5
-		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit)
+		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit, room, lostAfter)
 	if err != nil {
 		return entry{}, fmt.Errorf("payment row: %w", err)
 	}
@@ -165,7 +179,13 @@ func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder
 			return entry{}, err
 		}
 	}
-	return e, e.read(ctx, tx, order, attempt)
+	if err := e.read(ctx, tx, order, attempt); err != nil {
+		return entry{}, err
+	}
+	if e.opening == TooManyOpen && !room {
+		e.opening = Throttled
+	}
+	return e, nil
 }
 
 // extend moves pay_by so that whoever has begun to pay can finish. It happens
@@ -210,11 +230,14 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 }
 
 // record stores the provider's answer. Zero rows: its notice, or the same
-// attempt in another request, was faster, and both say the same.
-func (p *Payments) record(ctx context.Context, id uuid.UUID, at AtProvider) error {
-	_, err := p.pool.Exec(ctx, `
-		UPDATE payments SET status = 'open', provider_payment_id = $2, checkout_url = $3
-		WHERE id = $1 AND status = 'opening'`, id, at.ProviderPayment, at.CheckoutURL)
+// attempt in another request, was faster, and both say the same. It is looked
+// at once more shortly before the order's time is over: by then its notice has
+// come, or was lost.
+func record(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID, at AtProvider) error {
+	_, err := pool.Exec(ctx, `
+		UPDATE payments p SET status = 'open', provider_payment_id = $2, checkout_url = $3, look_at = o.pay_by - $4::interval
+		FROM orders o WHERE p.id = $1 AND p.status = 'opening' AND o.id = p.order_id`,
+		id, at.ProviderPayment, at.CheckoutURL, lastLook)
 	if err != nil {
 		return fmt.Errorf("record payment %s: %w", id, err)
 	}
@@ -222,8 +245,8 @@ func (p *Payments) record(ctx context.Context, id uuid.UUID, at AtProvider) erro
 }
 
 // giveUp ends a payment that the provider will not have.
-func (p *Payments) giveUp(ctx context.Context, id uuid.UUID) error {
-	_, err := p.pool.Exec(ctx, `UPDATE payments SET status = 'failed'
+func giveUp(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
+	_, err := pool.Exec(ctx, `UPDATE payments SET status = 'failed', look_at = NULL
 		WHERE id = $1 AND status = 'opening'`, id)
 	if err != nil {
 		return fmt.Errorf("give up payment %s: %w", id, err)

@@ -39,7 +39,7 @@ func Watch(provider Provider, metrics prometheus.Registerer) *Watched {
 func (w *Watched) OpenPayment(ctx context.Context, p NewPayment) (AtProvider, error) {
 	began := time.Now()
 	at, err := w.provider.OpenPayment(ctx, p)
-	if !errors.Is(ctx.Err(), context.Canceled) { // we gave up, which says nothing of the provider
+	if !at.Throttled && !errors.Is(ctx.Err(), context.Canceled) { // not asked, or we gave up: neither says anything of the provider
 		w.saw(err == nil, began, time.Now())
 	}
 	return at, err

@@ -32,6 +32,7 @@ type EventFile struct {
 	StockSlack   float64
 	MaxInside    int     // people inside at once; 0: no cap
 	PaymentQuota float64 // payments a second that the provider opens for us; 0: not known
+	Late         string  // what late money does: refund, or reclaim
 
 	Accounts      bool // who joins needs an account of the organiser's sign-in
 	CodesRequired bool // or an access code
@@ -54,7 +55,7 @@ func ParseEvent(file string, data []byte, now time.Time) (EventFile, error) {
 	e := EventFile{
 		LineCap: 2_000_000, PassLife: 10 * time.Minute, CallWindow: 2 * time.Minute,
 		PayWithin: 10 * time.Minute, PayExtension: 5 * time.Minute, StockSlack: 0.5,
-		Offer: Offer{File: file},
+		Late: "refund", Offer: Offer{File: file},
 	}
 	y := yamlFile{f}
 	if lines := y.document(data, e.keys(y, now)); lines != nil {
@@ -93,6 +94,7 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 
 		"max_inside":    y.whole(&e.MaxInside, 1, 1_000_000_000),
 		"payment_quota": y.number(&e.PaymentQuota, upTo(10_000), "payments a second, more than 0 and at most 10000"),
+		"late":          y.late(&e.Late),
 
 		"accounts": y.required(&e.Accounts),
 		"codes":    y.codes(&e.CodesRequired, &e.Codes),
@@ -173,6 +175,18 @@ func (y yamlFile) opening(to *time.Time, now time.Time) read {
 			return
 		}
 		y.moment(to)(n, field)
+	}
+}
+
+// late is what money does that comes after its order has expired.
+func (y yamlFile) late(to *string) read {
+	return func(n *yaml.Node, field string) {
+		const want = "refund or reclaim"
+		s, ok := y.scalar(n, field, want)
+		if ok && s != "refund" && s != "reclaim" {
+			y.wrong(n, field, want)
+		}
+		*to = s
 	}
 }
 

@@ -31,7 +31,7 @@ func TestWhatIsLeftOutTakesTheDefault(t *testing.T) {
 		LineCap: 2_000_000, OrderLimit: 4, AccountLimit: 4, PassQuota: 4,
 		PassLife: 10 * time.Minute, CallWindow: 2 * time.Minute,
 		PayWithin: 10 * time.Minute, PayExtension: 5 * time.Minute, StockSlack: 0.5,
-		Offer: Offer{File: "event.yaml", Currency: "EUR"},
+		Late: "refund", Offer: Offer{File: "event.yaml", Currency: "EUR"},
 	}
 	if diff := cmp.Diff(want, event(t, smallest)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -79,6 +79,7 @@ tickets_prior: 1.5
 stock_slack: 0
 max_inside: 500
 payment_quota: 2.5
+late: reclaim
 plan: hall.json
 prices: {"Stalls, front": 89.10, Gods: "12"}
 general_admission: [{section: Floor, category: Gods, count: 7}]
@@ -89,7 +90,7 @@ held_back: [ga-1-7, 12]
 		ClosesAt: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC), Rate: 0.4,
 		LineCap: 1000, OrderLimit: 2, AccountLimit: 6, PassQuota: 3,
 		PassLife: 90 * time.Second, CallWindow: time.Minute, PayWithin: 48 * time.Hour,
-		SharePrior: 0.25, TicketsPrior: 1.5, MaxInside: 500, PaymentQuota: 2.5, Plan: "hall.json",
+		SharePrior: 0.25, TicketsPrior: 1.5, MaxInside: 500, PaymentQuota: 2.5, Late: "reclaim", Plan: "hall.json",
 		Offer: Offer{
 			File: "event.yaml", Currency: "EUR",
 			Prices:     []Price{{Category: "Stalls, front", AmountMinor: 8910}, {Category: "Gods", AmountMinor: 1200}},
@@ -137,6 +138,7 @@ func TestFlawsOfEventFilesAreNamed(t *testing.T) {
 		"slack":             {smallest + "stock_slack: 2\n", `event.yaml:5: stock_slack: "2", want a share from 0 to 1`},
 		"max inside":        {smallest + "max_inside: 0\n", `event.yaml:5: max_inside: "0", want a whole number from 1`},
 		"payment quota":     {smallest + "payment_quota: 0\n", `event.yaml:5: payment_quota: "0", want payments a second`},
+		"late":              {smallest + "late: maybe\n", `event.yaml:5: late: "maybe", want refund or reclaim`},
 		"cap":               {smallest + "line_cap: 0\n", `event.yaml:5: line_cap: "0"`},
 		"price":             {smallest + "prices:\n  A: cheap\n", `event.yaml:6: prices.A: "cheap" is not a price`},
 		"decimals":          {smallest + "prices:\n  A: 1.234\n", `event.yaml:6: prices.A: 1.234 has more decimals than EUR has (2)`},

@@ -35,6 +35,12 @@ func NewHall(t testing.TB, pool *pgxpool.Pool, seats int) *Hall {
 	return h
 }
 
+// Late sets what late money does: refund or reclaim.
+func (h *Hall) Late(t testing.TB, policy string) {
+	t.Helper()
+	h.exec(t, `UPDATE events SET late = $2 WHERE id = $1`, h.Event, policy)
+}
+
 // Order takes n free seats for a holder who has none yet, to be paid within
 // the event's ten minutes, and returns the pending order.
 func (h *Hall) Order(t testing.TB, holder string, n int) uuid.UUID {
@@ -49,10 +55,15 @@ func (h *Hall) OrderAs(t testing.TB, id uuid.UUID, holder string, n int) {
 	t.Helper()
 	h.exec(t, `INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ($1, $2, $3, 100)
 		ON CONFLICT (event_id, account) DO UPDATE SET held = buyers.held + excluded.held`, h.Event, holder, n)
-	h.exec(t, `INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
+	h.exec(t, `WITH pass AS (
+		  INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
+		  SELECT $2, 1, coalesce(max(take), 0) + 1, coalesce(max(take), 0), $3, 100, now(), now() + interval '10 minutes'
+		  FROM passes WHERE event_id = $2
+		  RETURNING take, place)
+		INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
 		  seat_count, amount_minor, currency, pay_by)
-		VALUES ($1::uuid, $2, $3, $3, 1, 0, 1, $1::uuid::text, sha256('body'), $4::int, $4::bigint * $5, $6, now() + interval '10 minutes')`,
-		id, h.Event, holder, n, PriceMinor, Currency)
+		SELECT $1::uuid, $2, $3, $3, 1, place, take, $1::uuid::text, sha256('body'), $4::int, $4::bigint * $5, $6, now() + interval '10 minutes'
+		FROM pass`, id, h.Event, holder, n, PriceMinor, Currency)
 	h.exec(t, `WITH free AS (
 		  SELECT id FROM seats WHERE event_id = $1 AND order_id IS NULL ORDER BY id LIMIT $3 FOR UPDATE),
 		taken AS (UPDATE seats s SET order_id = $2, claimed_at = now() FROM free WHERE s.id = free.id RETURNING s.id)
