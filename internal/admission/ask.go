@@ -19,10 +19,14 @@ type Answer struct {
 // is let in, or for as long as requests are held: then it comes again. A place
 // that passed already gets the same pass at once, and uses no credit.
 //
+// Who is let in next has to meet the conditions first, whenever they come to the
+// door anew; what one of them answers comes back. Whoever does not meet one keeps
+// the place, and the lane that they came in, for as long as proving may take.
+//
 // It answers ErrEpoch when the event was reset, ErrBusy at the replica's bound,
 // and ctx's error when that ends first; a pass that came of it meanwhile comes
 // back when asked again. All doubt is the answer "called, come again".
-func (l *Line) Pass(ctx context.Context, t Ticket) (Answer, error) {
+func (l *Line) Pass(ctx context.Context, t Ticket, conditions ...Condition) (Answer, error) {
 	if t.Number == Undrawn {
 		p := l.inLobby(t.Index)
 		return Answer{Position: p, RetryAfter: p.Poll}, nil
@@ -45,6 +49,9 @@ func (l *Line) Pass(ctx context.Context, t Ticket) (Answer, error) {
 	case ViewPassed:
 		return l.turnstile.again(ctx, place), nil
 	case ViewCalled:
+		if err := l.turnstile.meets(ctx, place, conditions); err != nil {
+			return Answer{Position: l.position(t.Number, view)}, err
+		}
 		return l.turnstile.hold(ctx, place)
 	default:
 		return Answer{Position: l.position(t.Number, view)}, nil

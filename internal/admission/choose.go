@@ -122,12 +122,13 @@ func (t *turnstile) unchoose(asks []*ask) {
 func (t *turnstile) hear(rs []report, taken int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before, beforeLate := t.rivals, t.rivalsLate
-	t.rivals, t.rivalsLate, t.rivalsTaken = nil, nil, taken
+	before, beforeLate, beforeProve := t.rivals, t.rivalsLate, t.rivalsProve
+	t.rivals, t.rivalsLate, t.rivalsProve, t.rivalsTaken = nil, nil, nil, taken
 	gone := map[int64]bool{}
 	for _, r := range rs {
 		t.rivals = append(t.rivals, r.atDoor...)
 		t.rivalsLate = append(t.rivalsLate, r.late...)
+		t.rivalsProve = append(t.rivalsProve, r.proving...)
 		t.hearGraced(r)
 		t.rivalsTaken = min(t.rivalsTaken, r.taken)
 		for _, n := range r.letIn {
@@ -137,17 +138,20 @@ func (t *turnstile) hear(rs []report, taken int64) {
 	}
 	slices.Sort(t.rivals)
 	slices.Sort(t.rivalsLate)
+	slices.Sort(t.rivalsProve)
 	t.rivals = slices.DeleteFunc(t.rivals, func(n int64) bool { return gone[n] })
-	t.remember(before, beforeLate, time.Now().Add(stoodFor))
+	now := time.Now()
+	t.remember(before, beforeLate, now.Add(stoodFor))
+	t.rememberProving(beforeProve, now.Add(provesFor))
 }
 
 // remember keeps in which lane those stood who stand at no other door any more:
 // their replica may have died, and nobody is late for coming here instead.
 func (t *turnstile) remember(stand, late []int64, until time.Time) {
 	for _, n := range stand {
-		if _, still := slices.BinarySearch(t.rivals, n); !still && t.letIn[n].IsZero() {
+		if _, still := slices.BinarySearch(t.rivals, n); !still && t.letIn[n].IsZero() && !t.stood[n].proves {
 			_, tardy := slices.BinarySearch(late, n)
-			t.stood[n] = stood{tardy, until}
+			t.stood[n] = stood{late: tardy, until: until}
 		}
 	}
 }

@@ -115,12 +115,18 @@ func (c *calls) late(number int64, joined, now time.Time, window time.Duration) 
 // stood is a place that stood at this door lately: whoever came in time stays
 // punctual, however long it then waits.
 type stood struct {
-	late  bool
-	until time.Time
+	late   bool
+	proves bool // was sent to meet a condition
+	until  time.Time
 }
 
-// stoodFor is how long a place may stay away from the door before it comes anew.
-const stoodFor = 30 * time.Second
+const (
+	// stoodFor is how long a place may stay away from the door before it comes anew.
+	stoodFor = 30 * time.Second
+	// provesFor is how long it may take to meet a condition: whoever was sent away
+	// by us is not late for it.
+	provesFor = 10 * time.Minute
+)
 
 // isLate says in which lane the place stands.
 func (t *turnstile) isLate(place Place, now time.Time) bool {
@@ -130,8 +136,10 @@ func (t *turnstile) isLate(place Place, now time.Time) bool {
 	if _, there := slices.BinarySearch(t.rivalsLate, place.Number); there {
 		return true
 	}
-	if _, there := slices.BinarySearch(t.rivals, place.Number); there {
-		return false // came to another replica's door, in time
+	for _, inTime := range [][]int64{t.rivals, t.rivalsProve} {
+		if _, there := slices.BinarySearch(inTime, place.Number); there {
+			return false // came to another replica's door, in time
+		}
 	}
 	return t.calls.late(place.Number, place.JoinedAt, now, t.line.Sale().CallWindow)
 }

@@ -277,7 +277,7 @@ func (l *Line) report(ctx context.Context) {
 func (l *Line) putReport(ctx context.Context) {
 	now := time.Now()
 	door, _ := l.door.last()
-	r := report{at: now, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now)}
+	r := report{at: now, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
 	r.atDoor, r.late, r.graced = l.turnstile.atDoor(now)
 	l.turnstile.look(door, now)
 	if r.empty() && l.silent.Load() {

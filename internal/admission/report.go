@@ -100,10 +100,12 @@ type report struct {
 	late   []int64   // latecomers at its door, ascending
 	graced int64     // latecomers that it let in, ever
 	facts  [kinds][]noted
+
+	proving []int64 // numbers that came in time and were sent away to prove something, ascending
 }
 
 func (r report) empty() bool {
-	n := len(r.atDoor) + len(r.letIn)
+	n := len(r.atDoor) + len(r.letIn) + len(r.proving)
 	for _, list := range r.facts {
 		n += len(list)
 	}
@@ -156,6 +158,9 @@ func (r report) encode() []byte {
 			return binary.AppendVarint(b, r.at.Sub(list[i].at).Milliseconds())
 		})
 	}
+	if len(r.proving) > 0 { // a release that knows nothing of it reads all other reports
+		b = appendIDs(b, len(r.proving), func(i int) int64 { return r.proving[i] }, nil)
+	}
 	return b
 }
 
@@ -189,6 +194,9 @@ func decodeReport(body []byte) (r report, err error) {
 			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
 			r.facts[k] = append(r.facts[k], noted{id, amount, r.at.Add(-age)})
 		})
+	}
+	if len(in.rest) > 0 {
+		in.ids(func(id int64) { r.proving = append(r.proving, id) })
 	}
 	if in.bad || len(in.rest) != 0 {
 		return report{}, errReport

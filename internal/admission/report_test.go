@@ -21,6 +21,7 @@ func TestReportComesBack(t *testing.T) {
 			return list
 		}
 		want.atDoor, want.letIn, want.late = sorted("at door"), sorted("let in"), sorted("late")
+		want.proving = sorted("proving")
 		want.graced = rapid.Int64Range(0, 1<<20).Draw(t, "graced")
 		for k := range want.facts {
 			for _, id := range sorted("facts") {

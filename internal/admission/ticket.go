@@ -38,6 +38,7 @@ type Ticket struct {
 	Number   int64             // in the line; Undrawn while that is still to be drawn
 	Hash     [sha256.Size]byte // of the possession secret
 	IssuedAt time.Time         // to the second
+	Proven   bool              // its holder has shown that they are a person
 }
 
 // Undrawn is the number of a place in a lobby that was not drawn yet.
@@ -62,8 +63,11 @@ const (
 	macSize      = 16 // bytes kept of HMAC-SHA256: 128 bits
 	maxKeyID     = 16
 	maxEvent     = 63 // as the events table has it
-	maxTicket    = 3 + maxKeyID + maxEvent + 4*binary.MaxVarintLen64 + sha256.Size + macSize
+	maxTicket    = 4 + maxKeyID + maxEvent + 4*binary.MaxVarintLen64 + sha256.Size + macSize
 )
+
+// proven stands at the end of a ticket that is, and nothing in any other's place.
+const proven = 1
 
 // tickets are base64url without padding; strict, so that one ticket has one
 // spelling.
@@ -147,6 +151,9 @@ func (r *TicketKeys) Sign(t Ticket) string {
 	raw = binary.AppendUvarint(raw, uint64(t.Number-Undrawn))
 	raw = append(raw, t.Hash[:]...)
 	raw = binary.AppendUvarint(raw, uint64(t.IssuedAt.Unix()))
+	if t.Proven {
+		raw = append(raw, proven)
+	}
 	raw = append(raw, desk.mac(0, raw)...)
 	return ticketText.EncodeToString(raw)
 }
@@ -202,6 +209,9 @@ func (r *TicketKeys) read(desk *ticketDesk, text string) (t Ticket, event []byte
 	t.Epoch, t.Index, t.Number = int64(f.number()), int64(f.number()), int64(f.number())+Undrawn
 	copy(t.Hash[:], f.take(sha256.Size))
 	t.IssuedAt = time.Unix(int64(f.number()), 0).UTC()
+	if len(f.rest) == 1 && f.rest[0] == proven {
+		t.Proven = f.take(1) != nil
+	}
 	if f.bad || len(f.rest) != 0 {
 		return Ticket{}, nil, Malformed
 	}

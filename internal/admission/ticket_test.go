@@ -33,18 +33,20 @@ func someTicket() Ticket {
 
 func TestTicketComesBackAsSigned(t *testing.T) {
 	ring, want := testTicketKeys(t, "a"), someTicket()
-	text := ring.Sign(want)
-	got, err := ring.Check(text, want.Event, want.Epoch)
-	if err != nil || got != want {
-		t.Fatalf("checked %+v, %v; want %+v", got, err, want)
+	for _, want.Proven = range []bool{false, true} {
+		text := ring.Sign(want)
+		got, err := ring.Check(text, want.Event, want.Epoch)
+		if err != nil || got != want {
+			t.Fatalf("checked %+v, %v; want %+v", got, err, want)
+		}
+		if got, err = ring.Read(text); err != nil || got != want {
+			t.Fatalf("read %+v, %v; want %+v", got, err, want)
+		}
+		if again := ring.Sign(want); again != text {
+			t.Fatal("the same place has two tickets")
+		}
+		t.Logf("a ticket is %d characters", len(text))
 	}
-	if got, err = ring.Read(text); err != nil || got != want {
-		t.Fatalf("read %+v, %v; want %+v", got, err, want)
-	}
-	if again := ring.Sign(want); again != text {
-		t.Fatal("the same place has two tickets")
-	}
-	t.Logf("a ticket is %d characters", len(text))
 }
 
 func TestTicketIsRefusedWithAReason(t *testing.T) {

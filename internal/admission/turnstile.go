@@ -46,6 +46,7 @@ type turnstile struct {
 
 	rivals       []int64          // who stands at the other replicas' doors, as last heard
 	rivalsLate   []int64          // latecomers among these, ascending
+	rivalsProve  []int64          // who came there in time and has something to prove, ascending
 	rivalsTaken  int64            // people let in when they said so
 	rivalsGraced map[string]int64 // latecomers that each replica let in, ever
 
@@ -194,7 +195,7 @@ func (t *turnstile) drop(a *ask, back bool) {
 	now := time.Now()
 	t.laneOf(a).Drop(a.place.Number)
 	delete(t.asks, a.place.Number)
-	t.stood[a.place.Number] = stood{a.late, now.Add(stoodFor)}
+	t.stood[a.place.Number] = stood{late: a.late, until: now.Add(stoodFor)}
 	if back {
 		t.absent[a.place.Number] = absentee{a.place, a.late, now.Add(comeBack)}
 	}

@@ -22,6 +22,17 @@ func (l *Line) Ticket(text string) (t Ticket, drawn bool, err error) {
 // Reissue writes a ticket down again, as it is now.
 func (l *Line) Reissue(t Ticket) string { return l.cfg.Tickets.Sign(t) }
 
+// Proven is the ticket of somebody who has shown that they are a person. It says
+// so to every replica.
+func (l *Line) Proven(text string) string {
+	t, _, err := l.Ticket(text)
+	if err != nil {
+		return text
+	}
+	t.Proven = true
+	return l.Reissue(t)
+}
+
 // Admitted accepts a pass of this line, or says why not (Refusal).
 func (l *Line) Admitted(text string) (Pass, error) {
 	return l.cfg.Passes.Check(text, l.event, l.epoch, time.Now())

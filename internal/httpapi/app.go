@@ -65,7 +65,7 @@ func (a *API) Public() (*fiber.App, error) {
 	app.Post("/v1/events/:event/places", serveRead(joinDeadline, a.readJoin, a.join))
 	app.Get("/v1/events/:event/places/me", serveRead(readDeadline, a.readTicket, a.me))
 	app.Delete("/v1/events/:event/places/me", serveRead(joinDeadline, a.readTicket, a.leave))
-	app.Post("/v1/events/:event/places/me/pass", serveRead(doorDeadline, a.readTicket, a.pass))
+	app.Post("/v1/events/:event/places/me/pass", serveRead(doorDeadline, a.readDoor, a.pass))
 	app.Post("/v1/events/:event/passes/me/alive", serveRead(readDeadline, a.readPass, a.alive))
 	app.Delete("/v1/events/:event/passes/me", serveRead(readDeadline, a.readLeaving, a.gone))
 

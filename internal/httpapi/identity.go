@@ -116,18 +116,41 @@ func (a *API) coded(line *admission.Line, holder, code string) admission.Conditi
 }
 
 // challenged asks somebody suspicious who has no live place to prove that they
-// are a person. It asks before the line does anything: whoever judges is slow.
-func (a *API) challenged(ctx context.Context, line *admission.Line, holder string, r joinRequest) error {
+// are a person; proven says that they have, now. It asks before the line does
+// anything: whoever judges is slow.
+func (a *API) challenged(ctx context.Context, line *admission.Line, holder string, r joinRequest) (proven bool, err error) {
 	s := a.Identity.Suspicion
-	if s == nil || !s.suspects(ctx, r.seen) {
+	if s == nil {
+		return false, nil
+	}
+	suspicious := s.suspects(ctx, r.seen)
+	if r.asked.Challenge != "" && s.proves(ctx, r.asked.Challenge) {
+		return true, nil
+	}
+	if !suspicious || s.away() {
+		return false, nil
+	}
+	if has, err := line.Holds(ctx, holder); has || err != nil {
+		return false, err
+	}
+	return false, s.challenge()
+}
+
+// person is the condition at the door: whoever is suspected there, and has not
+// proven themselves yet, is asked to. Their place and their lane wait for them.
+func (a *API) person(r *doorRequest) []admission.Condition {
+	s := a.Identity.Suspicion
+	if s == nil || r.ticket.Proven {
 		return nil
 	}
-	has, err := line.Holds(ctx, holder)
-	switch {
-	case err != nil:
-		return err
-	case has || s.proves(ctx, r.asked.Challenge):
-		return nil
-	}
-	return problem("challenge_required", "").with("challenge_url", s.ChallengeURL)
+	return []admission.Condition{func(ctx context.Context) error {
+		switch {
+		case r.challenge != "" && s.proves(ctx, r.challenge):
+			r.ticket.Proven, r.differs = true, true
+			return nil
+		case !s.suspects(ctx, r.seen) || s.away():
+			return nil
+		}
+		return s.challenge()
+	}}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -346,6 +347,7 @@ func TestSuspicionAsksAndNeverDrops(t *testing.T) {
 	}))
 	t.Cleanup(judge.Close)
 	h := open(t, demo.Build{OpensIn: time.Hour, Identity: daemon.Identity{
+		SuspectLimit:  2 * time.Second, // for a machine that does much besides
 		SuspectHeader: "Waitroom-Suspect", SuspectHook: judge.URL + "/judge",
 		ChallengeURL: "/challenge", ChallengeVerify: judge.URL + "/verify", ChallengeSecret: "ours",
 	}})
@@ -374,7 +376,7 @@ func TestSuspicionAsksAndNeverDrops(t *testing.T) {
 		if mine.Place.Number <= early.Place.Number {
 			t.Errorf("%s: place %d", name, mine.Place.Number)
 		}
-		if again := h.placed(as(secret, "", header), 200); again.Ticket != mine.Ticket {
+		if again := h.placed(as(secret, "", header), 200); again.Place.Number != mine.Place.Number {
 			t.Errorf("%s, later, with a place: %+v, was %+v", name, again, mine)
 		}
 	}
@@ -408,4 +410,189 @@ func readAll(r *http.Request) string {
 	b := make([]byte, 4096)
 	n, _ := r.Body.Read(b)
 	return string(b[:n])
+}
+
+// detector is who judges requests and checks answers, and can be made to fail.
+type detector struct {
+	*httptest.Server
+	suspects, away, slow atomic.Bool
+	judged               atomic.Int64
+}
+
+func newDetector(t *testing.T) (d *detector, settings daemon.Identity) {
+	t.Helper()
+	d = &detector{}
+	ended := make(chan struct{})
+	d.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.slow.Load() {
+			select {
+			case <-r.Context().Done():
+			case <-ended:
+			}
+		}
+		switch {
+		case d.away.Load():
+			w.WriteHeader(http.StatusBadGateway)
+		case r.URL.Path == "/judge":
+			d.judged.Add(1)
+			fmt.Fprintf(w, `{"suspicious":%t}`, d.suspects.Load())
+		default:
+			fmt.Fprintf(w, `{"success":%t}`, r.FormValue("response") == "I am")
+		}
+	}))
+	t.Cleanup(d.Close)
+	t.Cleanup(func() { close(ended) })
+	return d, daemon.Identity{
+		SuspectLimit: 2 * time.Second, // for a machine that does much besides
+		SuspectHook:  d.URL + "/judge", ChallengeURL: "/challenge", ChallengeVerify: d.URL + "/verify", ChallengeSecret: "ours",
+	}
+}
+
+// atDoor asks for the pass, with the answer to a challenge if there is one.
+func (h *house) atDoor(ticket, proof string) answer {
+	h.t.Helper()
+	c := call{method: "POST", path: places + "/me/pass", token: ticket}
+	if proof != "" {
+		c.body = map[string]string{"challenge": proof}
+	}
+	return h.do(c)
+}
+
+// Whoever is taken for a bot after hours in the line is asked at the door to
+// prove otherwise, as often as they come. Their place stays what it was, nobody
+// is let in by it meanwhile, and once they have answered they get in, without
+// being asked again; so they do who answer by a join.
+func TestJudgedABotAtTheDoorIsAskedAndNeverDropped(t *testing.T) {
+	d, settings := newDetector(t)
+	h := open(t, demo.Build{Identity: settings})
+	secrets := []string{admission.NewSecret(), admission.NewSecret()}
+	var places [2]joined
+	for i, s := range secrets {
+		places[i] = h.join(s)
+	}
+	d.suspects.Store(true)
+	mine := places[0]
+	h.until("called, and asked", func() bool { return h.atDoor(mine.Ticket, "").code() == "challenge_required" })
+	for _, proof := range []string{"", "I am not", ""} {
+		a := h.want(h.atDoor(mine.Ticket, proof), 403, "challenge_required")
+		var says struct {
+			At string `json:"challenge_url"`
+		}
+		if a.into(t, &says); says.At != "/challenge" {
+			t.Errorf("to solve at %q", says.At)
+		}
+		var me struct {
+			State  string
+			Number int64
+			Late   bool
+		}
+		h.want(h.do(call{method: "GET", path: "/v1/events/" + demotest.EventID + "/places/me", token: mine.Ticket}), 200, "").into(t, &me)
+		if me.State != "called" || me.Number != mine.Place.Number || me.Late {
+			t.Errorf("asked to prove it, they stand at %+v, were at %d", me, mine.Place.Number)
+		}
+	}
+	if s := h.status(); s.Taken != 0 || h.one(`SELECT count(*) FROM passes`) != 0 {
+		t.Errorf("%d let in who have not answered", s.Taken)
+	}
+
+	// Answered at the door: there, or from the next request on by the ticket anew.
+	in := func(ticket, proof string, place int64) {
+		t.Helper()
+		var got struct {
+			Pass, Ticket string
+			Number       int64
+		}
+		h.until("let in", func() bool {
+			a := h.atDoor(ticket, proof)
+			if a.status != 200 && a.status != 202 {
+				t.Fatalf("having answered: %s", a)
+			}
+			a.into(t, &got)
+			if got.Ticket != "" {
+				ticket, proof = got.Ticket, ""
+			}
+			return a.status == 200
+		})
+		if got.Pass == "" || got.Number != place {
+			t.Errorf("let in at %d, was %d", got.Number, place)
+		}
+	}
+	in(mine.Ticket, "I am", mine.Place.Number)
+
+	// Answered by a join, as the challenge's page does.
+	other := h.placed(h.do(call{method: "POST", path: "/v1/events/" + demotest.EventID + "/places", token: secrets[1], body: map[string]string{"challenge": "I am"}}), 200)
+	if other.Place.Number != places[1].Place.Number || other.Ticket == places[1].Ticket {
+		t.Errorf("having answered: %+v, was %+v", other, places[1])
+	}
+	in(other.Ticket, "", other.Place.Number)
+	if n := h.metric(`waitroom_refusals_total{code="challenge_required",route="pass"}`); n < 4 {
+		t.Errorf("%g refusals at the door are counted, want 4 and more", n)
+	}
+}
+
+// While who judges is away or slow, whoever is at the door gets in: suspicion
+// guards nothing that the line's own credit does not bound.
+func TestADetectorThatIsAwayShutsNoDoor(t *testing.T) {
+	d, settings := newDetector(t)
+	h := open(t, demo.Build{Identity: settings})
+	d.suspects.Store(true)
+	for name, fails := range map[string]*atomic.Bool{"away": &d.away, "slow": &d.slow} {
+		const hook = `waitroom_suspicion_faults_total{who="hook"}`
+		fails.Store(true)
+		secret, before := admission.NewSecret(), h.metric(hook)
+		j := h.join(secret)
+		joins := h.metric(hook)
+		h.enter(secret, j)
+		if door := h.metric(hook); joins == before || door == joins {
+			t.Errorf("%s: %g faults at the join and %g at the door are counted", name, joins-before, door-joins)
+		}
+		fails.Store(false)
+	}
+}
+
+// By page somebody suspected at the door is shown where to prove it; the
+// challenge's page sends the answer to the join's address, and the button works.
+func TestAPageAsksAtTheDoor(t *testing.T) {
+	d, settings := newDetector(t)
+	h := open(t, demo.Build{Identity: settings})
+	jar, _ := cookiejar.New(nil) // it never fails
+	browser := &http.Client{Jar: jar, CheckRedirect: h.client.CheckRedirect}
+	post := func(to string, form url.Values) (status int, page string) {
+		t.Helper()
+		res, err := browser.PostForm(h.Public+"/e/"+demotest.EventID+to, form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close() //nolint:errcheck // read only
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(body)
+	}
+	if status, page := post("/join", nil); status != 303 {
+		t.Fatalf("joined: %d %s", status, page)
+	}
+	d.suspects.Store(true)
+	var page string
+	h.until("called, and asked", func() (asked bool) {
+		var status int
+		status, page = post("/pass", nil)
+		return status == 403
+	})
+	for _, words := range []string{`href="/challenge"`, `action="/e/` + demotest.EventID + `/pass"`, "Go in", "It is your turn, and it stays yours"} {
+		if !strings.Contains(page, words) {
+			t.Errorf("the page does not say %s: %s", words, page)
+		}
+	}
+	if status, page := post("/join", url.Values{"challenge": {"I am"}}); status != 303 {
+		t.Fatalf("answered: %d %s", status, page)
+	}
+	h.until("let in", func() bool {
+		status, page := post("/pass", nil)
+		if status == 403 {
+			t.Fatalf("asked once more: %s", page)
+		}
+		return status == 303
+	})
 }

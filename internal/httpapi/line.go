@@ -84,7 +84,8 @@ func (a *API) joined(ctx context.Context, r joinRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := a.challenged(ctx, line, holder, r); err != nil {
+	proven, err := a.challenged(ctx, line, holder, r)
+	if err != nil {
 		return reply{}, a.lineRefused("join", err)
 	}
 	var conditions []admission.Condition
@@ -100,6 +101,9 @@ func (a *API) joined(ctx context.Context, r joinRequest) (reply, error) {
 		return reply{}, a.lineRefused("join", err)
 	}
 	p := joined.Place
+	if proven || had.Proven && had.Index == p.Index {
+		joined.Ticket = line.Proven(joined.Ticket)
+	}
 	out := reply{status: fiber.StatusOK, body: joinedBody{
 		Place: placeBody{
 			p.Event, p.Epoch, drawnNumber(p.Number), p.Index, p.View(line.Standing().Front, time.Now()), p.JoinedAt.UTC(),
@@ -137,15 +141,15 @@ func (a *API) lineRefused(what string, err error) error {
 
 // ticketRequest is what a place's holder asks with.
 type ticketRequest struct {
-	line   *admission.Line
-	ticket admission.Ticket
-	drawn  bool // its number came of the draw: the holder gets the ticket anew
+	line    *admission.Line
+	ticket  admission.Ticket
+	differs bool // from the text that was shown: the holder gets it anew
 }
 
 // anew is the ticket that carries the number, for who still has the one of the
-// lobby; else empty.
+// lobby, or says that its holder is a person; else empty.
 func (r ticketRequest) anew() string {
-	if !r.drawn {
+	if !r.differs {
 		return ""
 	}
 	return r.line.Reissue(r.ticket)
@@ -250,10 +254,34 @@ type notYetBody struct {
 	Ticket     string              `json:"ticket,omitempty"` // in place of the one that was shown
 }
 
-func (a *API) pass(ctx context.Context, r ticketRequest) (reply, error) {
-	answer, err := r.line.Pass(ctx, r.ticket)
+// doorRequest is somebody at the door. Who is suspected there may bring the
+// answer to a challenge.
+type doorRequest struct {
+	ticketRequest
+	seen      seen
+	challenge string
+}
+
+func (a *API) readDoor(c *fiber.Ctx) (r doorRequest, err error) {
+	if r.ticketRequest, err = a.readTicket(c); err != nil {
+		return r, err
+	}
+	r.seen = a.Identity.Suspicion.look(c)
+	if len(c.BodyRaw()) == 0 {
+		return r, nil
+	}
+	var body struct {
+		Challenge string `json:"challenge"`
+	}
+	err = jsonBody(c, &body)
+	r.challenge = body.Challenge
+	return r, err
+}
+
+func (a *API) pass(ctx context.Context, r doorRequest) (reply, error) {
+	answer, err := r.line.Pass(ctx, r.ticket, a.person(&r)...)
 	if err != nil {
-		return reply{}, a.lineRefused("pass", err)
+		return reply{}, a.Identity.refused("pass", a.lineRefused("pass", err))
 	}
 	switch answer.View {
 	case admission.ViewPassed:

@@ -47,6 +47,7 @@ type askedPage struct {
 	frame
 	Code                 bool
 	SignIn, ChallengeURL string
+	To, Button           string // the form's
 }
 
 // askFor is the page of somebody who did not bring what the event asks for.
@@ -58,7 +59,7 @@ func (p *pages) askFor(c *fiber.Ctx, secret string, err error) error {
 		return p.sorry(c, err)
 	}
 	p.keep(c, secretCookie, secret, cookieLife)
-	page := askedPage{frame: p.frame(c, refused.Title)}
+	page := askedPage{frame: p.frame(c, refused.Title), To: "join", Button: "Join the line"}
 	switch refused.Code {
 	case "account_required", "account_invalid":
 		page.SignIn, page.Message = p.api.Identity.SignIn, "Sign in with the organiser, and then join the line."
@@ -68,6 +69,15 @@ func (p *pages) askFor(c *fiber.Ctx, secret string, err error) error {
 	default:
 		page.Code, page.Message = true, "The organiser has sent it to you. Each person needs one of their own, unless it says otherwise."
 	}
+	c.Status(refused.Status)
+	return p.show(c, "asked.html", page, personal)
+}
+
+// askAtDoor is the page of somebody whose turn it is, and who is suspected.
+func (p *pages) askAtDoor(c *fiber.Ctx, refused *Problem) error {
+	page := askedPage{frame: p.frame(c, refused.Title), To: "pass", Button: "Go in"}
+	page.ChallengeURL, _ = refused.Extra["challenge_url"].(string)
+	page.Message = "It is your turn, and it stays yours: your place is kept while you show it. Then go in."
 	c.Status(refused.Status)
 	return p.show(c, "asked.html", page, personal)
 }

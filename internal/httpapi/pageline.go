@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -102,7 +103,7 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if at.View == admission.ViewLobby {
 		return p.lobby(c, r.line, at)
 	}
-	if r.drawn {
+	if r.differs {
 		p.keep(c, ticketCookie, r.anew(), cookieLife)
 	}
 	if gaveUp(c, r.ticket.Index) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
@@ -177,7 +178,11 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), doorDeadline)
 	defer cancel()
-	out, err := p.api.pass(ctx, r)
+	out, err := p.api.pass(ctx, doorRequest{r, p.api.Identity.Suspicion.look(c), c.FormValue("challenge")})
+	var refused *Problem
+	if errors.As(err, &refused) && refused.Code == "challenge_required" {
+		return p.askAtDoor(c, refused)
+	}
 	if err != nil {
 		return p.standing(c, "")
 	}
@@ -186,6 +191,9 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 		p.keep(c, passCookie, answer.Pass, time.Until(answer.ExpiresAt))
 		return p.to(c, "/seats")
 	case notYetBody:
+		if answer.Ticket != "" {
+			p.keep(c, ticketCookie, answer.Ticket, cookieLife)
+		}
 		if answer.State == admission.ViewWaiting {
 			return p.standing(c, "It is not your turn yet.")
 		}

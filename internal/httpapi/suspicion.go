@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,21 +23,22 @@ import (
 type SuspicionConfig struct {
 	// Header is the edge's mark: anything but nothing and 0 is suspicious.
 	Header string
-	// Hook is asked about each join: POST {event, network, user_agent}, and it
-	// answers {suspicious}.
+	// Hook is asked about each join, and about each who comes to the door: POST
+	// {event, network, user_agent}, and it answers {suspicious}.
 	Hook string
-	// ChallengeURL is where a challenge is solved. Its answer comes with the join,
-	// and Verify says whether it is good: POST secret and response as a form, and
+	// ChallengeURL is where a challenge is solved. Its answer comes with the join
+	// or with the request for the pass, and Verify says whether it is good: POST secret and response as a form, and
 	// it answers {success}, as Turnstile, hCaptcha and reCAPTCHA do.
 	ChallengeURL, Verify, Secret string
 
+	Limit   time.Duration // of each question; 0: 500 ms
 	Proxies Proxies
 }
 
 const (
 	hookLimit = 500 * time.Millisecond
 	hookRest  = time.Second // after a fault, during which nothing is asked
-	hookConns = 64          // at once; more joins than that are let through
+	hookConns = 64          // at once; more than that are let through
 	hookMost  = 64 << 10    // bytes of an answer
 )
 
@@ -59,18 +61,19 @@ func NewSuspicion(cfg SuspicionConfig, metrics prometheus.Registerer, log *slog.
 	if cfg.Header == "" && cfg.Hook == "" {
 		return nil
 	}
+	cfg.Limit = cmp.Or(cfg.Limit, hookLimit)
 	f := promauto.With(metrics)
 	carry := http.DefaultTransport.(*http.Transport).Clone()
 	carry.MaxConnsPerHost, carry.MaxIdleConnsPerHost = hookConns, hookConns
 	return &Suspicion{
 		SuspicionConfig: cfg, slots: make(chan struct{}, hookConns), log: log,
-		client: &http.Client{Transport: carry, Timeout: hookLimit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		client: &http.Client{Transport: carry, Timeout: cfg.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		rests:  map[string]*atomic.Int64{cfg.Hook: {}, cfg.Verify: {}},
 		faults: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_suspicion_faults_total", Help: "Joins let through because nobody could be asked, by who (hook, verify).",
+			Name: "waitroom_suspicion_faults_total", Help: "Joins, and people at the door, let through because nobody could be asked, by who (hook, verify).",
 		}, []string{"who"}),
 		decided: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_suspicion_joins_total", Help: "Joins judged suspicious or not, and answers to challenges, by outcome (clear, suspicious, proven, unproven).",
+			Name: "waitroom_suspicion_joins_total", Help: "Joins, and people at the door, judged suspicious or not, and answers to challenges, by outcome (clear, suspicious, proven, unproven).",
 		}, []string{"outcome"}),
 	}
 }
@@ -82,7 +85,7 @@ func (s *Suspicion) Close() {
 	}
 }
 
-// seen is what of a join a hook may know.
+// seen is what of a request a hook may know.
 type seen struct {
 	Event   string `json:"event"`
 	Network string `json:"network"`
@@ -119,12 +122,14 @@ func (s *Suspicion) suspects(ctx context.Context, v seen) bool {
 	return suspicious
 }
 
+// challenge is what somebody is told who has to prove that they are a person.
+func (s *Suspicion) challenge() error {
+	return problem("challenge_required", "").with("challenge_url", s.ChallengeURL)
+}
+
 // proves says whether an answer is good, or nobody can say: nobody waits before
-// a closed hook. An answer that is missing is none.
+// a closed hook.
 func (s *Suspicion) proves(ctx context.Context, response string) bool {
-	if response == "" {
-		return s.away()
-	}
 	says := struct{ Success bool }{}
 	form := url.Values{"secret": {s.Secret}, "response": {response}}.Encode()
 	if !s.ask(ctx, "verify", s.Verify, "application/x-www-form-urlencoded", []byte(form), &says) || says.Success {
@@ -158,7 +163,7 @@ func (s *Suspicion) ask(ctx context.Context, who, to, kind string, body []byte, 
 	if err := s.post(ctx, to, kind, body, into); err != nil {
 		s.faults.WithLabelValues(who).Inc()
 		if rests.Swap(time.Now().Add(hookRest).UnixNano()) < time.Now().Add(-hookRest).UnixNano() {
-			s.log.Warn("suspicious joins are let through", "who", who, "error", strings.ReplaceAll(err.Error(), to, who))
+			s.log.Warn("suspicious people are let through", "who", who, "error", strings.ReplaceAll(err.Error(), to, who))
 		}
 		return false
 	}
@@ -166,7 +171,7 @@ func (s *Suspicion) ask(ctx context.Context, who, to, kind string, body []byte, 
 }
 
 func (s *Suspicion) post(ctx context.Context, to, kind string, body []byte, into any) error {
-	ctx, cancel := context.WithTimeout(ctx, hookLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.Limit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {

@@ -113,9 +113,20 @@ func (w *twins) both(what string, yes func(said) bool) {
 // letsIn joins at one and asks there until let in.
 func (w *twins) letsIn(i int) {
 	w.house.t.Helper()
-	var j joined
-	w.want(w.house.do(call{method: "POST", path: places, token: admission.NewSecret(), base: w.public[i]}), 201, "").into(w.house.t, &j)
+	j := w.joinsAt(i)
 	w.until(fmt.Sprintf("replica %d lets somebody in", i), func() bool { return w.knocks(i, j).status == 200 })
+}
+
+// joinsAt is a new place, as soon as the line's store answers.
+func (w *twins) joinsAt(i int) (j joined) {
+	w.house.t.Helper()
+	secret := admission.NewSecret()
+	w.until(fmt.Sprintf("replica %d gives somebody a place", i), func() bool {
+		a := w.house.do(call{method: "POST", path: places, token: secret, base: w.public[i]})
+		a.into(w.house.t, &j)
+		return a.status == 201 || a.status == 200
+	})
+	return j
 }
 
 func (w *twins) knocks(i int, j joined) answer {
@@ -144,9 +155,7 @@ func (w *twins) steeredAs(how string) {
 		w.both(how+stop, byHand)
 		taken := w.says(other).Taken
 		for _, at := range []int{from, other} {
-			var j joined
-			w.house.do(call{method: "POST", path: places, token: admission.NewSecret(), base: w.public[at]}).into(t, &j)
-			if a := w.knocks(at, j); a.status != 202 {
+			if a := w.knocks(at, w.joinsAt(at)); a.status != 202 {
 				t.Errorf("%s: after %s at %d, %d answers a request for a pass with %s", how, stop, from, at, a)
 			}
 		}

@@ -73,6 +73,7 @@
     for (let tries = 0; ; tries++) {
       const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
       if (res && res.type === "opaqueredirect") { location.assign("/e/" + place.dataset.event + "/seats"); return; }
+      if (res && res.status === 403) { form.submit(); return; } // something is asked for first: its page says what
       $("door").textContent = "You are at the door. Who came first goes in first; this page goes in by itself.";
       say("You are at the door.");
       await new Promise((r) => setTimeout(r, res && res.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));
