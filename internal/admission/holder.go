@@ -216,10 +216,10 @@ func (h *holder) rest(ctx context.Context, tick <-chan time.Time) {
 }
 
 func (h *holder) idle() bool {
-	switch h.state {
-	case Closed, Paused:
+	switch {
+	case h.state == Closed || h.state == Paused:
 		return true
-	case Scheduled:
+	case h.state.Early():
 		return time.Until(h.line.Sale().OpensAt) > CallAhead+h.line.cfg.Lease
 	}
 	return false

@@ -68,7 +68,17 @@ func TestLobbyIsDrawnOnceForAllReplicas(t *testing.T) {
 		if _, err := lines[0].Join(t.Context(), holder(0), admission.Ticket{}); !errors.Is(err, admission.ErrEarly) {
 			t.Errorf("before the lobby opened: %v, want ErrEarly", err)
 		}
+		for _, l := range lines {
+			if d := told(t, l); d.State != admission.Scheduled {
+				t.Errorf("before the lobby opened the sale is %s", d.State)
+			}
+		}
 		advance(t, 10*time.Second)
+		for _, l := range lines {
+			if d := told(t, l); d.State != admission.InLobby {
+				t.Errorf("while the lobby is open the sale is %s", d.State)
+			}
+		}
 
 		const came, late = 40, 5
 		var places []admission.Joined
@@ -85,7 +95,7 @@ func TestLobbyIsDrawnOnceForAllReplicas(t *testing.T) {
 				t.Fatalf("in the lobby index %d has number %d", i, k.Number)
 			}
 		}
-		if at, err := lines[0].Me(t.Context(), ticket(t, lines[0], places[3])); err != nil || at.View != admission.ViewLobby || at.Index != 3 {
+		if at, err := lines[0].Me(t.Context(), ticket(t, lines[0], places[3])); err != nil || at.State != admission.InLobby || at.View != admission.ViewLobby || at.Index != 3 {
 			t.Errorf("in the lobby one is told %+v (%v)", at, err)
 		}
 		left := ticket(t, lines[0], places[7])
@@ -100,7 +110,7 @@ func TestLobbyIsDrawnOnceForAllReplicas(t *testing.T) {
 			}
 			places = append(places, j)
 		}
-		if d := told(t, lines[1]); d.Draw.Count == nil || *d.Draw.Count != came || d.Draw.Seed != nil || d.Front != 0 {
+		if d := told(t, lines[1]); d.State != admission.Drawing || d.Draw.Count == nil || *d.Draw.Count != came || d.Draw.Seed != nil || d.Front != 0 {
 			t.Errorf("closed, not drawn: %+v", d)
 		}
 

@@ -53,6 +53,12 @@ func (b *bench) fresh(after time.Duration) Decision {
 	return b.step(after)
 }
 
+// lobby gives the sale one, by times from now, and an opening an hour later.
+func (b *bench) lobby(opens, closes time.Duration) {
+	b.sale.Lobby = &Lobby{OpensAt: b.now.Add(opens), ClosesAt: b.now.Add(closes)}
+	b.sale.OpensAt = b.now.Add(closes + time.Hour)
+}
+
 func TestStateAndReason(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -77,6 +83,15 @@ func TestStateAndReason(t *testing.T) {
 		{"tomorrow", func(b *bench) { b.sale.OpensAt = b.now.Add(24 * time.Hour) }, Scheduled, NoReason, false},
 		{"tomorrow, rate never set", func(b *bench) { b.sale.OpensAt, b.sale.Rate = b.now.Add(24*time.Hour), 0 }, Scheduled, NoReason, false},
 		{"in a moment", func(b *bench) { b.sale.OpensAt = b.now.Add(5 * time.Second) }, Scheduled, NoReason, false},
+		{"its lobby opens in a moment", func(b *bench) { b.lobby(time.Minute, time.Hour) }, Scheduled, NoReason, false},
+		{"in its lobby", func(b *bench) { b.lobby(0, time.Hour) }, InLobby, NoReason, false},
+		{"in its lobby, rate never set", func(b *bench) { b.lobby(0, time.Hour); b.sale.Rate = 0 }, InLobby, NoReason, false},
+		{"in its lobby, paused", func(b *bench) { b.lobby(0, time.Hour); b.sale.Control = Pause }, Paused, ByOrganiser, false},
+		{"its lobby has closed", func(b *bench) { b.lobby(-time.Hour, 0) }, Drawing, NoReason, false},
+		{"its lobby is drawn", func(b *bench) { b.lobby(-time.Hour, 0); b.r.Drawn() }, Scheduled, NoReason, false},
+		{"not drawn in a moment", func(b *bench) { b.lobby(-time.Hour, 0); b.sale.OpensAt = b.now.Add(5 * time.Second) }, Drawing, NoReason, false},
+		{"not drawn at the opening", func(b *bench) { b.lobby(-time.Hour, 0); b.sale.OpensAt = b.now }, OnDoubt, NotDrawn, false},
+		{"drawn at the opening", func(b *bench) { b.lobby(-time.Hour, 0); b.sale.OpensAt = b.now; b.r.Drawn() }, Open, NoReason, true},
 		{"in a moment, rate never set", func(b *bench) { b.sale.OpensAt, b.sale.Rate = b.now.Add(5*time.Second), 0 }, OnDoubt, NoRate, false},
 		{"stock from the future is of now", func(b *bench) { b.r.Restock(Stock{Free: 5, At: b.now.Add(time.Hour)}) }, Open, NoReason, true},
 	} {

@@ -6,7 +6,9 @@ import "time"
 type SaleState string
 
 const (
-	Scheduled SaleState = "scheduled"       // not yet
+	Scheduled SaleState = "scheduled"       // not yet; with a lobby: it has not opened, or is drawn
+	InLobby   SaleState = "lobby"           // who comes now is drawn
+	Drawing   SaleState = "drawing"         // the lobby has closed, its order is still to be drawn
 	Open      SaleState = "open"            // people are let in, as stock and rate allow
 	Paused    SaleState = "paused"          // the organiser said so
 	OnDoubt   SaleState = "closed_on_doubt" // something that must be known is not
@@ -53,7 +55,7 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 	case s.Control != Run || s.OpensAt.IsZero() || door.Epoch != s.Epoch:
 		return OnDoubt, NoSettings
 	case now.Before(s.OpensAt.Add(-CallAhead)):
-		return Scheduled, NoReason
+		return s.awaits(now, r.drawn), NoReason
 	case !s.paced():
 		return OnDoubt, NoRate
 	case !s.sensible():
@@ -69,7 +71,7 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 	case s.MaxInside > 0 && r.within == nil:
 		return OnDoubt, NoCount
 	case now.Before(s.OpensAt):
-		return Scheduled, NoReason
+		return s.awaits(now, r.drawn), NoReason
 	case !r.ordered():
 		return OnDoubt, NotDrawn
 	case r.dry.exhausted:
@@ -77,6 +79,21 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 	}
 	return Open, NoReason
 }
+
+// awaits is what a sale does that has not opened yet. Once it should have, a
+// lobby that is not drawn is a doubt.
+func (s Sale) awaits(now time.Time, drawn bool) SaleState {
+	switch l := s.Lobby; {
+	case l == nil || drawn || now.Before(l.OpensAt):
+		return Scheduled
+	case now.Before(l.ClosesAt):
+		return InLobby
+	}
+	return Drawing
+}
+
+// Early says that the sale has not opened yet.
+func (s SaleState) Early() bool { return s == Scheduled || s == InLobby || s == Drawing }
 
 // lets says whether people may be let in: when exhausted it is the budget that
 // lets nobody in, so that the first seat to come back finds the door open.

@@ -79,6 +79,9 @@ func (l *Line) standing(now time.Time) Standing {
 		s.State, s.Figures = Scheduled, first(sale)
 		s.Figures.Waiting = max(0, s.Tail-s.Front)
 	}
+	if s.State.Early() { // of its lobby each replica knows for itself
+		s.State = sale.awaits(now, l.isDrawn())
+	}
 	if state, reason := l.doubts(sale, s, now, seen); state != "" {
 		s.State, s.Reason = state, reason
 	}

@@ -43,7 +43,7 @@ func Ahead(number, front int64) int64 { return max(0, number-front) }
 // before p50 as after it, and nine times in ten before p90. False: nobody is
 // let in, so nobody can say.
 func (f Figures) ETA(ahead int64, now time.Time) (p50, p90 time.Duration, known bool) {
-	if f.Rate <= 0 || f.State != Open && f.State != Scheduled {
+	if f.Rate <= 0 || f.State != Open && !f.State.Early() {
 		return 0, 0, false
 	}
 	n, turn := float64(ahead), f.Turn

@@ -54,7 +54,7 @@ func (p *pages) event(c *fiber.Ctx) error {
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiting, AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
 	page.Title = sale.Title + " – Waitroom"
-	if s.State == admission.Scheduled {
+	if s.State.Early() {
 		page.OpensIn = max(1, int(time.Until(sale.OpensAt).Seconds()))
 	}
 	if l := sale.Lobby; l != nil && time.Now().Before(l.ClosesAt) {
@@ -123,7 +123,7 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	case len(page.Orders) > 0 && at.View == admission.ViewPassed:
 		page.Lead = "You can choose more seats while your pass is good, as far as this sale’s limit goes."
 	}
-	if at.State == admission.Scheduled && at.View == admission.ViewWaiting {
+	if at.State.Early() && at.View == admission.ViewWaiting {
 		page.OpensAt = sale.OpensAt
 	}
 	if _, _, pass, err := p.admitted(c); err == nil && at.View == admission.ViewPassed {
@@ -135,7 +135,7 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	if at.View == admission.ViewWaiting && !closed {
 		page.Title = web.Num(at.Ahead) + " ahead – " + page.Sale
 	}
-	if at.State != admission.Open && at.State != admission.Scheduled && !closed {
+	if at.State != admission.Open && !at.State.Early() && !closed {
 		page.StateText = stateText(at.State, at.Reason)
 	}
 	if c.Query("refresh") != "" && page.Live {

@@ -29,7 +29,7 @@ func (p *pages) lobby(c *fiber.Ctx, line *admission.Line, at admission.Position)
 	if gaveUp(c, at.Index) {
 		return p.outside(c, nil)
 	}
-	if at.State != admission.Open && at.State != admission.Scheduled {
+	if at.State != admission.Open && !at.State.Early() {
 		page.StateText = stateText(at.State, at.Reason)
 	}
 	return p.show(c, "lobby.html", page, personal)

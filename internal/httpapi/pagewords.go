@@ -16,6 +16,10 @@ func shortState(s admission.SaleState) (text, tone string) {
 	switch s {
 	case admission.Scheduled:
 		return "Soon", "soon"
+	case admission.InLobby:
+		return "Lobby open", "soon"
+	case admission.Drawing:
+		return "Being drawn", "soon"
 	case admission.Open:
 		return "On sale", "open"
 	case admission.Paused, admission.OnDoubt:
@@ -30,6 +34,10 @@ func stateText(s admission.SaleState, reason admission.Reason) string {
 	switch s {
 	case admission.Scheduled:
 		return "The sale has not begun yet."
+	case admission.InLobby:
+		return "The lobby is open: whoever comes now gets a place by lot."
+	case admission.Drawing:
+		return "The lobby has closed; the draw is on its way."
 	case admission.Open:
 		return "The sale is open."
 	case admission.Paused:
@@ -96,7 +104,9 @@ func limitText(limit inventory.Limit, quota int) string {
 // doubt, and by verdict.
 func words() (string, error) {
 	all := map[string]string{}
-	for _, s := range []admission.SaleState{admission.Scheduled, admission.Open, admission.Paused, admission.Exhausted, admission.Closed} {
+	for _, s := range []admission.SaleState{
+		admission.Scheduled, admission.InLobby, admission.Drawing, admission.Open, admission.Paused, admission.Exhausted, admission.Closed,
+	} {
 		all[string(s)] = stateText(s, admission.NoReason)
 	}
 	for _, r := range []admission.Reason{admission.NoStock, admission.NoClaimers, admission.NoRate, admission.NotDrawn, admission.NoReason} {

@@ -3,12 +3,12 @@
 "use strict";
 (() => {
   const sale = document.getElementById("sale"), live = document.getElementById("live"), opens = document.getElementById("opens"), join = document.getElementById("join");
-  const tones = { scheduled: "soon", open: "open", closed: "over" };
+  const tone = (d) => window.say.early(d) ? "soon" : { open: "open", closed: "over" }[d.state] || "paused";
   document.addEventListener("status", ({ detail: d }) => {
-    if (opens) opens.hidden = d.state !== "scheduled";
+    if (opens) opens.hidden = !window.say.early(d);
     if (join) join.hidden = d.state === "closed";
     sale.textContent = window.say.sale(d);
-    sale.className = "badge " + (tones[d.state] || "paused");
+    sale.className = "badge " + tone(d);
   });
   // A page that is left open asks less often.
   const began = Date.now();

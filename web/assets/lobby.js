@@ -8,7 +8,7 @@
   document.addEventListener("status", ({ detail: d }) => {
     if (String(d.epoch) !== lobby.dataset.epoch || d.state === "closed" || (d.draw && d.draw.seed)) { window.go(location.href); return; }
     const sale = document.getElementById("sale");
-    sale.textContent = d.state === "open" || d.state === "scheduled" ? "" : window.say.sale(d);
+    sale.textContent = window.say.plain(d) ? "" : window.say.sale(d);
     sale.hidden = !sale.textContent;
     if (d.draw && d.draw.count !== null) document.getElementById("closed").hidden = false;
   });

@@ -57,9 +57,9 @@
   };
   document.addEventListener("status", ({ detail: d }) => {
     if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { window.go(location.href); return; }
-    $("sale").textContent = d.state === "open" || d.state === "scheduled" ? "" : window.say.sale(d);
+    $("sale").textContent = window.say.plain(d) ? "" : window.say.sale(d);
     $("sale").hidden = !$("sale").textContent;
-    if ($("opens")) $("opens").hidden = d.state !== "scheduled";
+    if ($("opens")) $("opens").hidden = !window.say.early(d);
     least = Math.min(least, Math.max(0, number - d.front)); // never back
     if (called) return;
     if (number < d.front) turn(); else wait(d, least);

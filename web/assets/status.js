@@ -5,7 +5,8 @@
   if (!box) return;
   const words = JSON.parse(box.dataset.words), asof = document.getElementById("asof");
   const number = new Intl.NumberFormat("en"), time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
-  window.say = { words, number: (n) => number.format(n), sale: (d) => words[d.state === "closed_on_doubt" && words[d.state + d.reason] ? d.state + d.reason : d.state] || "" };
+  const early = (d) => ["scheduled", "lobby", "drawing"].includes(d.state);
+  window.say = { words, early, plain: (d) => d.state === "open" || early(d), number: (n) => number.format(n), sale: (d) => words[d.state === "closed_on_doubt" && words[d.state + d.reason] ? d.state + d.reason : d.state] || "" };
 
   const bar = (d) => {
     const all = d.seats.sold + d.seats.pending + d.seats.free || 1, part = (n) => (100 * n / all).toFixed(2) + "%";
