@@ -13,29 +13,46 @@ import (
 	"waitroom/internal/demo"
 )
 
-// natsServer runs one that can be stopped and come back where it was.
-func natsServer(t *testing.T, port int) (stop func(), at int) {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("nats is not ready")
-	}
-	stop = func() { s.Shutdown(); s.WaitForShutdown() }
-	t.Cleanup(stop)
-	return stop, s.Addr().(*net.TCPAddr).Port
+// natsServer is one that can be stopped and come back where it was. It outlives
+// all that is opened after it.
+type natsServer struct {
+	t    *testing.T
+	s    *server.Server
+	port int
 }
+
+func newNATS(t *testing.T) *natsServer {
+	t.Helper()
+	n := &natsServer{t: t, port: server.RANDOM_PORT}
+	n.start()
+	t.Cleanup(n.stop)
+	return n
+}
+
+func (n *natsServer) start() {
+	n.t.Helper()
+	var err error
+	if n.s, err = server.NewServer(&server.Options{Host: "127.0.0.1", Port: n.port, NoLog: true, NoSigs: true}); err != nil {
+		n.t.Fatal(err)
+	}
+	n.s.Start()
+	if !n.s.ReadyForConnections(patience) {
+		n.t.Fatal("nats is not ready")
+	}
+	n.port = n.s.Addr().(*net.TCPAddr).Port
+}
+
+func (n *natsServer) stop() { n.s.Shutdown(); n.s.WaitForShutdown() }
+
+func (n *natsServer) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", n.port) }
 
 // NATS is lost in the middle of a sale: claims are answered busy or unknown, and
 // soon; nobody new is let in, and the document says why; what was claimed
 // meanwhile is found by its key. When NATS is back, claims work again by
 // themselves and the line goes on from the same place.
 func TestSaleOutlivesNATS(t *testing.T) {
-	stop, port := natsServer(t, server.RANDOM_PORT)
-	h := open(t, demo.Build{Services: demo.Services{NATSURL: fmt.Sprintf("nats://127.0.0.1:%d", port)}})
+	nats := newNATS(t)
+	h := open(t, demo.Build{Services: demo.Services{NATSURL: nats.url()}})
 	first, second, third := h.letIn(), h.letIn(), h.letIn()
 	h.want(h.claim(first, "before", named("A-1")), 201, "")
 
@@ -46,7 +63,7 @@ func TestSaleOutlivesNATS(t *testing.T) {
 		h.until("claim under way", func() bool {
 			return h.one(`SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`) > 0
 		})
-		stop()
+		nats.stop()
 	})
 	gone := time.Now()
 	for range 5 {
@@ -79,7 +96,7 @@ func TestSaleOutlivesNATS(t *testing.T) {
 		t.Errorf("%d passes while nobody can claim, front from %d to %d", h.one(`SELECT count(*) FROM passes`), before.Front, s.Front)
 	}
 
-	natsServer(t, port)
+	nats.start()
 	began := time.Now()
 	h.order(h.want(h.settle(third, "away", named("A-3")), 201, ""))
 	t.Logf("claims work %s after NATS is back", time.Since(began).Round(time.Millisecond))

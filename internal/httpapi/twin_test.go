@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"waitroom/internal/admission"
@@ -171,11 +170,10 @@ func (w *twins) steeredAs(how string) {
 // is let in anyway, by what each reads once a second. Words that come late or
 // twice change nothing for good: not a stop that was resumed since.
 func TestTwoReplicasSteerAsOne(t *testing.T) {
-	stopNATS, port := natsServer(t, server.RANDOM_PORT)
-	natsURL, line := fmt.Sprintf("nats://127.0.0.1:%d", port), demotest.Dynalite(t)
-	h := open(t, demo.Build{Line: "dynamodb", Services: demo.Services{NATSURL: natsURL, DynamoDB: line}})
-	w := h.twin(natsURL, line)
-	words := overhear(t, natsURL)
+	nats, line := newNATS(t), demotest.Dynalite(t)
+	h := open(t, demo.Build{Line: "dynamodb", Services: demo.Services{NATSURL: nats.url(), DynamoDB: line}})
+	w := h.twin(nats.url(), line)
+	words := overhear(t, nats.url())
 	w.letsIn(0)
 	w.letsIn(1)
 
@@ -199,10 +197,10 @@ func TestTwoReplicasSteerAsOne(t *testing.T) {
 	h.until("resumed", func() bool { return w.steers(1, "POST", "/resume", "written", nil).status == 200 })
 	w.both("resumed", func(s said) bool { return s.State == "open" })
 
-	stopNATS()
+	nats.stop()
 	w.both("without NATS", func(s said) bool { return s.State == "closed_on_doubt" && s.Reason == "claimers" })
 	w.steeredAs("without-nats")
-	natsServer(t, port)
+	nats.start()
 	w.both("NATS is back", func(s said) bool { return s.State == "open" })
 	w.letsIn(0)
 	w.letsIn(1)
