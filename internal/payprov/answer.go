@@ -62,6 +62,15 @@ func serverError() answer {
 	return a
 }
 
+func lockTimeout() answer {
+	a := refusal(http.StatusTooManyRequests, problem{
+		Type: "invalid_request_error", Code: "lock_timeout", Message: "This object cannot be accessed right now " +
+			"because another API request or Stripe process is currently accessing it.",
+	})
+	a.fresh, a.retry = true, "true"
+	return a
+}
+
 func keyInUse() answer {
 	return refusal(http.StatusConflict, problem{
 		Type: "idempotency_error", Code: "idempotency_key_in_use",

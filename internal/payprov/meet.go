@@ -64,12 +64,13 @@ func (s Script) instead(act func(*http.Request) answer) func(*http.Request) answ
 }
 
 func (s Script) refusal() answer {
-	if s.Status == http.StatusBadRequest {
-		return refusal(s.Status, problem{
-			Type: "invalid_request_error", Code: orDefault(s.Code, "charge_disputed"), Message: "The request was refused.",
+	status := orDefault(s.Status, http.StatusPaymentRequired)
+	if status == http.StatusPaymentRequired {
+		return refusal(status, problem{
+			Type: "card_error", Code: orDefault(s.Code, "card_declined"), DeclineCode: "generic_decline", Message: "Your card was declined.",
 		})
 	}
-	return refusal(http.StatusPaymentRequired, problem{
-		Type: "card_error", Code: orDefault(s.Code, "card_declined"), DeclineCode: "generic_decline", Message: "Your card was declined.",
-	})
+	a := refusal(status, problem{Type: "invalid_request_error", Code: s.Code, Message: "The request was refused."})
+	a.fresh = status == http.StatusUnauthorized || status == http.StatusForbidden
+	return a
 }

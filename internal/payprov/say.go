@@ -21,12 +21,19 @@ func say(w http.ResponseWriter, r *http.Request, s Script, truth reply) {
 	case InUse:
 		keyInUse().write(w)
 	case TooMany:
-		w.Header().Set("Retry-After", strconv.Itoa(int(s.RetryAfter.Seconds())))
-		busy("Request rate limit exceeded.").write(w)
+		if s.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int(s.RetryAfter.Seconds())))
+		}
+		no := busy("Request rate limit exceeded.")
+		if s.Code == "lock_timeout" {
+			no = lockTimeout()
+		}
+		no.write(w)
 	case Empty:
 		answer{status: http.StatusOK, body: []byte("{}")}.write(w)
 	case HTML:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(orDefault(s.Status, http.StatusOK))
 		_, _ = w.Write([]byte("<!doctype html><title>Maintenance</title><p>We will be back soon.</p>"))
 	case Redirect:
 		w.Header().Set("Location", orDefault(s.Location, r.URL.RequestURI()))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,8 +25,8 @@ type Script struct {
 	Say    Say           // what is answered in the place of the truth
 	Commit bool          // carried out, whatever is said
 
-	Status     int           // of Refuse: 402 (the default) or 400
-	Code       string        // of Refuse: card_declined, charge_disputed, …
+	Status     int           // of Refuse: 402 (the default), 400, 401, 403, 404; of HTML: 200 (the default), 403, 500, 502, 503, 504
+	Code       string        // of Refuse: card_declined, charge_disputed, …; of TooMany: rate_limit, lock_timeout
 	RetryAfter time.Duration // of TooMany, in whole seconds
 	Location   string        // of Redirect; default: the same address
 
@@ -47,10 +48,10 @@ const (
 	InUse       Say = "409"    // the key is in use
 	TooMany     Say = "429"    // with Retry-After
 	Empty       Say = "{}"     // 200 and an empty object
-	HTML        Say = "html"   // 200 and a page
+	HTML        Say = "html"   // a page with Status: somebody stands between
 	Redirect    Say = "307"    // to Location
 	OtherAmount Say = "amount" // the truth, but for an amount that is one more
-	Refuse      Say = "refuse" // Status and Code: the key keeps it
+	Refuse      Say = "refuse" // Status and Code: the key keeps it, unless nobody was let in (401, 403)
 )
 
 // Validate names all that could not be played.
@@ -75,9 +76,20 @@ func (s Script) Validate() error {
 	want(s.Times >= 0, "times %d: want 1 or more", s.Times)
 	want(s.Share >= 0 && s.Share <= 1, "share %v: want 0 to 1", s.Share)
 	want(s.Before >= 0 && s.After >= 0 && s.RetryAfter >= 0, "a wait is not negative")
-	want(s.Status == 0 || s.Status == http.StatusPaymentRequired || s.Status == http.StatusBadRequest, "status %d: a refusal is 402 or 400", s.Status)
+	want(s.Status == 0 || slices.Contains(statuses(s.Say), s.Status), "status %d of %q: want one of %v", s.Status, s.Say, statuses(s.Say))
 	errs = append(errs, s.Refund.validate())
 	return errors.Join(errs...)
+}
+
+// statuses are those that a Script can choose for what it says.
+func statuses(s Say) []int {
+	switch s {
+	case Refuse:
+		return []int{400, 401, 402, 403, 404}
+	case HTML:
+		return []int{200, 403, 500, 502, 503, 504}
+	}
+	return nil
 }
 
 func (s Script) matches(r *http.Request) bool {

@@ -61,15 +61,21 @@ func TestAScriptedRequestGoesWrongAsItSays(t *testing.T) {
 		{"say=500&commit=true", "commit+500", 500, nil, `"api_error"`, 1, 500, true, 1},
 		{"say=409", "409", 409, nil, `"idempotency_key_in_use"`, 0, 200, false, 1},
 		{"say=429&retry_after=7s", "429", 429, nil, `"rate_limit"`, 0, 200, false, 1},
+		{"say=429&code=lock_timeout", "429", 429, nil, `"lock_timeout"`, 0, 200, false, 1},
 		{"say={}", "{}", 200, nil, "{}", 0, 200, false, 1},
 		{"say={}&commit=true", "commit+{}", 200, nil, "{}", 1, 200, true, 1},
 		{"say=html", "html", 200, nil, "<!doctype html>", 0, 200, false, 1},
 		{"say=html&commit=true", "commit+html", 200, nil, "<!doctype html>", 1, 200, true, 1},
+		{"say=html&status=502", "html", 502, nil, "<!doctype html>", 0, 200, false, 1},
+		{"say=html&status=503&commit=true", "commit+html", 503, nil, "<!doctype html>", 1, 200, true, 1},
 		{"say=307&location=http://elsewhere.example/", "307", 307, nil, "", 0, 200, false, 1},
 		{"say=307&commit=true", "commit+307", 307, nil, "", 1, 200, true, 1},
 		{"say=amount", "amount", 200, nil, `"amount":101,`, 1, 200, true, 1},
 		{"say=refuse", "refuse", 402, nil, `"card_declined"`, 0, 402, true, 0},
 		{"say=refuse&status=400&code=charge_disputed", "refuse", 400, nil, `"charge_disputed"`, 0, 400, true, 0},
+		{"say=refuse&status=404&code=resource_missing", "refuse", 404, nil, `"resource_missing"`, 0, 404, true, 0},
+		{"say=refuse&status=401", "refuse", 401, nil, `"invalid_request_error"`, 0, 200, false, 1},
+		{"say=refuse&status=403", "refuse", 403, nil, `"invalid_request_error"`, 0, 200, false, 1},
 		{"before=1ms&after=1ms", "before=1ms+after=1ms", 200, nil, `"amount":100,`, 1, 200, true, 1},
 	} {
 		t.Run(c.script, func(t *testing.T) {
@@ -100,7 +106,12 @@ func TestAScriptedRequestGoesWrongAsItSays(t *testing.T) {
 			if log[1].Fault != "" || log[1].Committed != (c.refunds > c.committed) || log[1].Replayed != c.replayed {
 				t.Errorf("the second is logged as %+v", log[1])
 			}
-			if got.header.Get("Retry-After") != map[bool]string{true: "7"}[c.status == 429] || again.status == 500 && again.header.Get("Stripe-Should-Retry") != "false" {
+			_, after, _ := strings.Cut(c.script, "retry_after=")
+			retry := map[string]string{"500": "false", "commit+500": "false"}[c.fault]
+			if strings.Contains(c.script, "lock_timeout") {
+				retry = "true"
+			}
+			if strings.TrimSuffix(after, "s") != got.header.Get("Retry-After") || got.header.Get("Stripe-Should-Retry") != retry {
 				t.Errorf("headers: %v, again %v", got.header, again.header)
 			}
 		})
@@ -289,7 +300,7 @@ func TestASenselessScriptIsRefused(t *testing.T) {
 	p, base := start(t, payprov.Config{})
 	for _, form := range []string{
 		"say=nothing", "say=refuse&commit=true", "say=429&commit=1", "say=409&commit=1", "times=-1", "share=1.5", "share=NaN",
-		"before=-1s", "status=500", "path=[", "answer=rst", "refund_then=succeeded", "refund_in=1s", "refund_pending=1&refund_then=lost", "times=x",
+		"before=-1s", "say=refuse&status=500", "say=rst&status=400", "say=html&status=307", "path=[", "answer=rst", "refund_then=succeeded", "refund_in=1s", "refund_pending=1&refund_then=lost", "times=x",
 	} {
 		resp, err := http.Post(base+"/_admin/scripts", "application/x-www-form-urlencoded", strings.NewReader(form))
 		if err != nil {
