@@ -46,12 +46,21 @@ type shop struct {
 	ops      string
 	tickets  *admission.TicketKeys
 	provider *payprov.Provider
+	config   daemon.PayCallbackConfig
 	stop     func() error
 }
 
 // openShop starts all of it. What happened is judged when the test ends, also
 // against the provider's ledger.
 func openShop(t *testing.T, seats int, p payprov.Config) *shop {
+	t.Helper()
+	s := openDeafShop(t, seats, p)
+	s.provider.Notify(payprov.Endpoint{URL: s.pay + "/v1/provider/notices", Secret: oldSecret})
+	return s
+}
+
+// openDeafShop is openShop where no notice of the provider's ever arrives.
+func openDeafShop(t *testing.T, seats int, p payprov.Config, change ...func(*daemon.PayCallbackConfig)) *shop {
 	t.Helper()
 	s := &shop{t: t, db: pgtest.URL(t)}
 	s.Hall = orderstest.NewHall(t, pgtest.Open(t, s.db), seats)
@@ -69,7 +78,7 @@ func openShop(t *testing.T, seats int, p payprov.Config) *shop {
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(s.provider.Close)
-	s.start(daemon.PayCallbackConfig{
+	c := daemon.PayCallbackConfig{
 		Common:    daemon.Common{Ops: ops(), DatabaseURL: s.db, Logs: io.Discard},
 		TokenKeys: daemon.TokenKeys{TicketKeys: "k1:" + key, PassKeys: string(passKey), PassIssuer: "waitroom"},
 		Addr:      "127.0.0.1:0", Install: "here",
@@ -77,8 +86,13 @@ func openShop(t *testing.T, seats int, p payprov.Config) *shop {
 		WebhookSecrets: []string{newSecret, oldSecret}, Tolerance: 5 * time.Minute,
 		ReturnURL: "http://shop.test/orders/{order}", CallLimit: 5 * time.Second,
 		CallsInFlight: 8, NoticeConns: 3, PaymentConns: 2,
-	})
-	s.provider.Notify(payprov.Endpoint{URL: s.pay + "/v1/provider/notices", Secret: oldSecret})
+		ProviderAccount: daemon.ProviderAccount{AccountRate: 1000}, Rate: 500, SweepRate: 100,
+	}
+	for _, f := range change {
+		f(&c)
+	}
+	s.config = c
+	s.start(c)
 	return s
 }
 
@@ -531,6 +545,7 @@ func TestPayCallbackRefusesToStart(t *testing.T) {
 		Addr:      "127.0.0.1:0", Install: "here", ProviderURL: "http://127.0.0.1:1", ProviderKey: apiKey, ProviderMethod: "alipay",
 		WebhookSecrets: []string{newSecret}, Tolerance: time.Minute, ReturnURL: "http://shop.test/{order}",
 		CallLimit: time.Second, CallsInFlight: 1, NoticeConns: 1, PaymentConns: 1,
+		ProviderAccount: daemon.ProviderAccount{AccountRate: 100}, Rate: 40, SweepRate: 10,
 	}
 	for what, c := range map[string]struct {
 		spoil func(*daemon.PayCallbackConfig)

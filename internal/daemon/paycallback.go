@@ -20,6 +20,7 @@ import (
 type PayCallbackConfig struct {
 	Common
 	TokenKeys
+	ProviderAccount
 	Addr           string        `env:"PAY_ADDR" default:":8082" help:"Where buyers open payments and the provider sends its notices."`
 	Install        string        `env:"INSTALL" required:"" help:"Names this installation in the provider's metadata. Payments of other installations on the same account are left alone; changed during a sale, our own are too."`
 	ProviderURL    string        `env:"PROVIDER_URL" default:"https://api.stripe.com" help:"The payment provider's API."`
@@ -30,6 +31,8 @@ type PayCallbackConfig struct {
 	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} and {event} stand for their ids."`
 	CallLimit      time.Duration `env:"PROVIDER_CALL_LIMIT" default:"10s" help:"Ends one call to the provider. Too short: payments whose answer was on its way are asked for again."`
 	CallsInFlight  int           `env:"PROVIDER_CALLS_IN_FLIGHT" default:"32" help:"Openings of payments under way at most; one more is answered 503 and asks again. Too many: the provider's own limit answers instead."`
+	Rate           float64       `env:"PROVIDER_RATE" default:"40" help:"This process's share of PROVIDER_ACCOUNT_RATE, for each replica. When openings have used it up, buyers are answered 503 and ask again; the refunder has a share of its own."`
+	SweepRate      float64       `env:"PROVIDER_SWEEP_RATE" default:"10" help:"How much of PROVIDER_RATE is kept for asking about payments that nobody told of, and for cancelling those whose order has ended. Too low: late money comes that has to be given back."`
 	NoticeConns    int           `env:"NOTICE_CONNS" default:"4" help:"Connections to Postgres for the provider's notices alone."`
 	PaymentConns   int           `env:"PAYMENT_CONNS" default:"4" help:"Connections to Postgres for opening payments alone."`
 }
@@ -38,7 +41,7 @@ type PayCallbackConfig struct {
 func (c PayCallbackConfig) Validate() error {
 	back, err := url.Parse(c.ReturnURL)
 	_, secrets := stripe.NewVerifier(c.WebhookSecrets, stripe.Tolerance)
-	_, client := c.client()
+	_, client := c.client(nil)
 	return errors.Join(
 		process.Want(err == nil && back.Host != "" && (back.Scheme == "http" || back.Scheme == "https"),
 			"RETURN_URL %q: want an http or https address", c.ReturnURL),
@@ -50,15 +53,19 @@ func (c PayCallbackConfig) Validate() error {
 		process.Want(c.Tolerance >= time.Second && c.Tolerance <= time.Hour, "PROVIDER_TOLERANCE %s: want 1s to 1h", c.Tolerance),
 		process.Want(c.CallLimit >= time.Second && c.CallLimit <= time.Minute, "PROVIDER_CALL_LIMIT %s: want 1s to 1m", c.CallLimit),
 		process.Want(c.CallsInFlight >= 1, "PROVIDER_CALLS_IN_FLIGHT %d: want at least 1", c.CallsInFlight),
+		process.Want(c.SweepRate >= 0.1 && c.Rate > c.SweepRate && c.Rate <= c.AccountRate,
+			"PROVIDER_RATE %g, PROVIDER_SWEEP_RATE %g: want the second from 0.1, the first more than that and at most PROVIDER_ACCOUNT_RATE", c.Rate, c.SweepRate),
 		process.Want(c.NoticeConns >= 1 && c.PaymentConns >= 1, "NOTICE_CONNS %d, PAYMENT_CONNS %d: want at least 1 each", c.NoticeConns, c.PaymentConns),
-		c.TokenKeys.validate(), c.Common.validate(),
+		c.ProviderAccount.validate(), c.TokenKeys.validate(), c.Common.validate(),
 	)
 }
 
-func (c PayCallbackConfig) client() (*stripe.Client, error) {
-	return stripe.NewClient(stripe.Settings{
-		BaseURL: c.ProviderURL, SecretKey: c.ProviderKey, Method: c.ProviderMethod, Limit: c.CallLimit,
-	})
+func (c PayCallbackConfig) client(share *stripe.Quota) (*stripe.Client, error) {
+	s := stripe.Settings{BaseURL: c.ProviderURL, SecretKey: c.ProviderKey, Method: c.ProviderMethod, Limit: c.CallLimit}
+	if share != nil {
+		s.Transport = share
+	}
+	return stripe.NewClient(s)
 }
 
 // Secrets are texts with commas between. A comma too many is an empty secret,
@@ -71,8 +78,10 @@ func (s *Secrets) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// PayCallback opens payments and receives the provider's notices. The two have
-// pools of their own, so that neither waits for the other, nor for claims.
+// PayCallback opens payments and receives the provider's notices, and asks about
+// payments that nobody told of. Notices have a pool of their own, so that they do
+// not wait for the others, nor for claims; openings and looks have each their
+// share of the calls to the provider.
 func PayCallback(ctx context.Context, c PayCallbackConfig) error {
 	return process.Run(ctx, "paycallback", c.Ops, c.logger("paycallback"), c.setup)
 }
@@ -80,7 +89,10 @@ func PayCallback(ctx context.Context, c PayCallbackConfig) error {
 func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error {
 	tokens, errTokens := c.tokens()
 	verifier, errSecrets := stripe.NewVerifier(c.WebhookSecrets, c.Tolerance)
-	client, errClient := c.client()
+	toOpen := stripe.NewQuota(stripe.OneSend(), c.Rate-c.SweepRate, openPatience)
+	toLook := stripe.NewQuota(stripe.OneSend(), c.SweepRate, sweepPatience)
+	opens, errClient := c.client(toOpen)
+	looks, _ := c.client(toLook) // as good as the first
 	if err := errors.Join(errTokens, errSecrets, errClient); err != nil {
 		return err
 	}
@@ -95,9 +107,16 @@ func (c PayCallbackConfig) setup(ctx context.Context, p *process.Process) error 
 	if err := c.fits(ctx, p, notices, pooled("notices", notices), pooled("payments", openings)); err != nil {
 		return err
 	}
+	if err := c.declare(ctx, p, notices, c.Replicas, c.Rate); err != nil {
+		return err
+	}
+	quotaMetrics(p.Metrics, "open", c.Rate-c.SweepRate, toOpen)
+	quotaMetrics(p.Metrics, "look", c.SweepRate, toLook)
 	m := newPayMetrics(p.Metrics)
-	watched := orders.Watch(provider{client, c.Install, c.ReturnURL, p.Log}, p.Metrics)
+	watched := orders.Watch(provider{opens, c.Install, c.ReturnURL, p.Log}, p.Metrics)
 	payments := orders.NewPayments(openings, watched, providerName, c.CallsInFlight)
+	payments.Room = toOpen.Room
+	c.sweep(p, openings, provider{looks, c.Install, c.ReturnURL, p.Log})
 	m.inFlight(payments, c.CallsInFlight)
 	inbox := orders.Inbox{Pool: notices, Install: c.Install, Read: readNotice, Seen: m.seen(p.Log)}
 	p.Every(500*time.Millisecond, "waiting notices", func(ctx context.Context) error {

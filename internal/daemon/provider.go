@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
@@ -34,21 +33,31 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 		AmountMinor: n.AmountMinor, Currency: n.Currency,
 		ReturnURL: backTo(p.returnURL, n.Event, n.Order),
 	})
-	if err != nil {
+	switch {
+	case throttled(err):
+		return orders.AtProvider{Throttled: true}, nil
+	case errors.Is(err, stripe.ErrCurrency) || errors.Is(err, stripe.ErrInexact): // it never will
+		p.log.Error("payment cannot be asked for", "order", n.Order, "payment", n.Payment, "error", err)
+		return orders.AtProvider{Refused: true}, nil
+	case err != nil:
 		return orders.AtProvider{}, err
 	}
 	if no := answer.Refused; no != nil {
-		why := fmt.Errorf("the provider says %d %s %s: %s", no.HTTP, no.Type, no.Code, no.Message)
 		if no.Later() || no.Ours() {
-			return orders.AtProvider{}, why
+			return orders.AtProvider{}, said(no)
 		}
-		p.log.Warn("payment refused", "order", n.Order, "payment", n.Payment, "error", why)
+		p.log.Warn("payment refused", "order", n.Order, "payment", n.Payment, "error", said(no))
 		return orders.AtProvider{Refused: true}, nil
 	}
 	if answer.Intent.CheckoutURL == "" {
 		return orders.AtProvider{}, errors.New("the provider names no page to pay on; PROVIDER_METHOD has to be a method that has one")
 	}
 	return orders.AtProvider{ProviderPayment: answer.Intent.ID, CheckoutURL: answer.Intent.CheckoutURL}, nil
+}
+
+// throttled says that nothing was sent, for want of our share of the calls.
+func throttled(err error) bool {
+	return errors.Is(err, stripe.ErrQuota) && errors.Is(err, stripe.ErrNotSent)
 }
 
 // backTo fills a return address in.

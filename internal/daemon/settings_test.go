@@ -82,12 +82,13 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "PASS_KEYS": "none", "DRAIN_LIMIT": "0s",
 		"INSTALL": " ", "PROVIDER_URL": "foo", "PROVIDER_METHOD": " ", "PROVIDER_WEBHOOK_SECRETS": "whsec_new,", "RETURN_URL": "foo",
 		"PROVIDER_TOLERANCE": "2h", "PROVIDER_CALL_LIMIT": "0s", "PROVIDER_CALLS_IN_FLIGHT": "0", "NOTICE_CONNS": "0",
+		"PROVIDER_ACCOUNT_RATE": "0", "PROVIDER_RATE": "5", "PROVIDER_SWEEP_RATE": "5",
 		"EXPIRE_EVERY": "2m", "EXPIRE_BATCH": "0",
 	}
 	common := []string{"TICKET_KEYS", "PASS_KEYS", "DRAIN_LIMIT"}
 	wantNamed(t, settings(t, &daemon.WaitroomConfig{}, senseless), append(common,
 		"HOLD", "LEASE", "READ_CONNS", "HTTP_CONNS", "REPLICA", "DYNAMODB_ENDPOINT", "ADMIN_TOKEN", "PAY_URL", "PAY_ORIGINS", "JOINS_PER_NETWORK", "TRUSTED_PROXIES")...)
 	wantNamed(t, settings(t, &daemon.PayCallbackConfig{}, senseless), append(common,
-		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS")...)
+		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS", "PROVIDER_ACCOUNT_RATE", "PROVIDER_RATE", "PROVIDER_SWEEP_RATE")...)
 	wantNamed(t, settings(t, &daemon.ExpirerConfig{}, senseless), "EXPIRE_EVERY", "EXPIRE_BATCH", "DRAIN_LIMIT")
 }

@@ -39,6 +39,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 	pay := daemon.PayCallbackConfig{
 		TokenKeys: h.Keys, Addr: "127.0.0.1:0", Install: "demo", ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
 		ProviderMethod: "ideal", WebhookSecrets: []string{h.webhook}, Tolerance: 5 * time.Minute,
+		ProviderAccount: daemon.ProviderAccount{AccountRate: 2000}, Rate: 1500, SweepRate: 100, // the stand-in sets no bound of its own
 		ReturnURL: "http://" + b.Addr + "/e/{event}/orders/{order}", CallLimit: 5 * time.Second, CallsInFlight: 32, NoticeConns: 4, PaymentConns: 4,
 	}
 	at, err := h.run(ctx, "paycallback", func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })

@@ -133,6 +133,8 @@ func (p Pay) opening(ctx context.Context, r openRequest, holder string) (reply, 
 		return reply{}, problem("order_ended", "")
 	case orders.TooManyOpen:
 		return reply{}, problem("too_many_payments", "Finish one of them, or let it fail.")
+	case orders.Throttled:
+		return reply{}, problem("payments_throttled", "").after(2 * time.Second)
 	case orders.Busy:
 		return reply{}, problem("busy", "").after(2 * time.Second)
 	}

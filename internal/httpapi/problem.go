@@ -78,6 +78,7 @@ var problems = map[string]struct {
 	"unavailable":          {503, "Not available just now"},
 	"claim_unknown":        {503, "Not known whether the seats were taken; ask again with the same key"},
 	"payment_unknown":      {503, "Not known whether the payment was opened; ask again with the same key"},
+	"payments_throttled":   {503, "As many payments are being opened as the provider allows; ask again with the same key"},
 	"provider_unavailable": {503, "The payment provider does not answer"},
 }
 

@@ -79,7 +79,7 @@ func TestAPaymentIsOpenedPaidAndLookedAt(t *testing.T) {
 	if got := intent(t, a, err); got.Status != stripe.Succeeded || got.ReceivedMinor != 4998 || got.Currency != "EUR" {
 		t.Errorf("paid: %+v", got)
 	}
-	a, err = c.Cancel(t.Context(), in.ID)
+	a, err = c.Cancel(t.Context(), in.ID, 1)
 	if err != nil || a.Refused == nil || a.Refused.Status != stripe.Succeeded || a.Refused.Later() || a.Refused.Ours() {
 		t.Errorf("cancelling a paid one: %+v, %v; want refused because it succeeded", a.Refused, err)
 	}
@@ -94,7 +94,7 @@ func TestACancelledPaymentStaysCancelled(t *testing.T) {
 	a, err := c.Create(t.Context(), aPayment)
 	in := intent(t, a, err)
 	for range 2 { // the second is the same call: the same answer
-		a, err = c.Cancel(t.Context(), in.ID)
+		a, err = c.Cancel(t.Context(), in.ID, 1)
 		if got := intent(t, a, err); got.Status != stripe.Cancelled {
 			t.Errorf("cancelled: %+v", got)
 		}
@@ -131,7 +131,7 @@ func TestANoIsTold(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", "pi_1/../../refunds", "pi_1?x", "ch_1"} {
-		if _, err := c.Cancel(t.Context(), id); !errors.Is(err, stripe.ErrNotSent) {
+		if _, err := c.Cancel(t.Context(), id, 1); !errors.Is(err, stripe.ErrNotSent) {
 			t.Errorf("cancel %q: %v, want ErrNotSent", id, err)
 		}
 	}

@@ -69,10 +69,11 @@ func (c *Client) Retrieve(ctx context.Context, id string) (Answer, error) {
 
 // Cancel ends a payment that nobody paid, so that it cannot succeed later. A
 // payment that did succeed, or was cancelled before, refuses: Refused.Status
-// says which.
-func (c *Client) Cancel(ctx context.Context, id string) (Answer, error) {
+// says which. A key's first answer is kept for a day, also a refusal that is not
+// true any more: nth tells one cancellation of a payment from the next.
+func (c *Client) Cancel(ctx context.Context, id string, nth int) (Answer, error) {
 	form := url.Values{"cancellation_reason": {"abandoned"}}
-	return c.about(ctx, http.MethodPost, id, "/cancel", "cancel:"+id, form)
+	return c.about(ctx, http.MethodPost, id, "/cancel", "cancel:"+id+":"+strconv.Itoa(nth), form)
 }
 
 // about calls on one payment and believes only an answer about that one.
