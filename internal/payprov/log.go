@@ -95,7 +95,7 @@ func Peak(log []Request) int {
 	var ends []time.Duration // of those that count at the next one's arrival
 	peak := 0
 	for _, r := range log {
-		ends = slices.DeleteFunc(ends, func(end time.Duration) bool { return end < r.At })
+		ends = slices.DeleteFunc(ends, func(end time.Duration) bool { return end <= r.At })
 		if r.Took == 0 {
 			ends = append(ends, 1<<63-1)
 		} else {

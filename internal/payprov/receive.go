@@ -1,8 +1,10 @@
 package payprov
 
 import (
+	"bufio"
 	"context"
 	"crypto/subtle"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -34,7 +36,8 @@ func callOf(r *http.Request) *call {
 func (p *Provider) receive(w http.ResponseWriter, r *http.Request) {
 	sw := &statusWriter{ResponseWriter: w}
 	c := &call{seq: p.log.begin(r), id: newID("req_")}
-	defer func() { p.log.end(c.seq, sw.status, r.Context().Err() != nil) }()
+	sw.over = sync.OnceFunc(func() { p.log.end(c.seq, sw.status, r.Context().Err() != nil) })
+	defer sw.over()
 	r.Body = http.MaxBytesReader(sw, r.Body, maxRequest)
 	if bad := p.heads(sw, r, c); bad != nil {
 		bad.write(sw)
@@ -100,9 +103,13 @@ func keyOf(r *http.Request) string {
 	return r.Header.Get("Idempotency-Key")
 }
 
+// statusWriter ends the call in the log before a byte of its answer, or its
+// cut, can be seen: whoever sends the next one on seeing it is not under way
+// beside it.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
+	over   func()
 }
 
 func (w *statusWriter) WriteHeader(status int) {
@@ -116,8 +123,14 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.status = http.StatusOK
 	}
+	w.over()
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets a fault take the connection over.
+func (w *statusWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	w.over()
+	return http.NewResponseController(w.ResponseWriter).Hijack()
+}
+
+// Unwrap lets a fault do what else the connection can.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

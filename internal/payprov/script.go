@@ -75,6 +75,7 @@ func (s Script) Validate() error {
 	}
 	want(s.Times >= 0, "times %d: want 1 or more", s.Times)
 	want(s.Share >= 0 && s.Share <= 1, "share %v: want 0 to 1", s.Share)
+	want(s.RetryAfter%time.Second == 0, "retry after %s: want whole seconds", s.RetryAfter)
 	want(s.Before >= 0 && s.After >= 0 && s.RetryAfter >= 0, "a wait is not negative")
 	want(s.Status == 0 || slices.Contains(statuses(s.Say), s.Status), "status %d of %q: want one of %v", s.Status, s.Say, statuses(s.Say))
 	errs = append(errs, s.Refund.validate())

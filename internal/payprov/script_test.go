@@ -248,6 +248,28 @@ func TestASlowRequestHoldsItsKeyASlowAnswerDoesNot(t *testing.T) {
 	}
 }
 
+// Whoever sends the next call on seeing the end of the last is never under way
+// beside it: not after a long list, nor after a cut.
+func TestCallsInTurnAreNeverUnderWayAtOnce(t *testing.T) {
+	p, base := start(t, payprov.Config{})
+	id := paid(t, base, "100000")
+	for range 50 {
+		post(t, base+"/v1/refunds", "", "payment_intent", id, "amount", "100")
+	}
+	for _, cut := range []string{"fin", "rst", "half"} {
+		for range 30 {
+			play(t, base, "method=POST&path=/v1/refunds&say="+cut)
+			_, _ = try(t, base, "k", id)
+			if list := get(t, base+"/v1/refunds?limit=50"); len(list.body) < 10_000 {
+				t.Fatalf("a list of %d bytes", len(list.body))
+			}
+		}
+	}
+	if p.Peak() != 1 || payprov.Peak(p.Requests()) != 1 {
+		t.Errorf("peak %d, by the stamps %d, want 1", p.Peak(), payprov.Peak(p.Requests()))
+	}
+}
+
 // What was begun is carried out though nobody waits for it any more.
 func TestItGoesOnAfterTheClientHasHungUp(t *testing.T) {
 	p, base := start(t, payprov.Config{Fault: func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -300,7 +322,7 @@ func TestASenselessScriptIsRefused(t *testing.T) {
 	p, base := start(t, payprov.Config{})
 	for _, form := range []string{
 		"say=nothing", "say=refuse&commit=true", "say=429&commit=1", "say=409&commit=1", "times=-1", "share=1.5", "share=NaN",
-		"before=-1s", "say=refuse&status=500", "say=rst&status=400", "say=html&status=307", "path=[", "answer=rst", "refund_then=succeeded", "refund_in=1s", "refund_pending=1&refund_then=lost", "times=x",
+		"before=-1s", "say=429&retry_after=1500ms", "say=refuse&status=500", "say=rst&status=400", "say=html&status=307", "path=[", "answer=rst", "refund_then=succeeded", "refund_in=1s", "refund_pending=1&refund_then=lost", "times=x",
 	} {
 		resp, err := http.Post(base+"/_admin/scripts", "application/x-www-form-urlencoded", strings.NewReader(form))
 		if err != nil {
