@@ -32,8 +32,10 @@ var arrows = map[string][]string{
 	"internal/stripe":                  {"internal/outlet", "internal/refunds"},
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
 	"internal/organiser":               {},
+	"internal/support":                 {"internal/pg", "internal/refunds"},
+	"internal/clerk":                   {},
 	"internal/httpapi": {
-		"internal/account", "internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/webhooks", "web",
+		"internal/account", "internal/admission", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
 	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/draw", "internal/httpapi", "internal/stack"},

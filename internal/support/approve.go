@@ -1,0 +1,198 @@
+package support
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/pg"
+)
+
+// Approval is a refund that a person has to approve before it is one.
+type Approval struct {
+	ID          int64
+	Event       string
+	Order       uuid.UUID
+	Line        string
+	AmountMinor int64
+	Currency    string
+	Cause       Reason
+	LimitMinor  int64
+	AskedBy     string
+	AskedAt     time.Time
+	Decision    string // "" while it waits
+	DecidedBy   string
+	DecidedAt   *time.Time
+	Note        string
+}
+
+// approval is what a person said, or has still to say, of just this line, this
+// payment and this amount. What was asked and is not the same any more is
+// closed: asked is false then, and it is asked anew.
+func (l line) approval(ctx context.Context, tx pgx.Tx, by string) (a Answer, asked bool, err error) {
+	var decision *string
+	var same bool
+	err = tx.QueryRow(ctx, `
+		SELECT id, decision, cause, amount_minor = $3 AND currency = $4 AND payment_id = $5
+		FROM refund_approvals WHERE order_id = $1 AND seat_id = $2 ORDER BY id DESC LIMIT 1 FOR UPDATE`,
+		l.order, l.seat, l.amountMinor, l.currency, l.payment).Scan(&a.Approval, &decision, &a.Reason, &same)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return Answer{}, false, nil
+	case err != nil:
+		return Answer{}, false, fmt.Errorf("approval of %s of order %s: %w", l.guid, l.order, err)
+	case !same && decision == nil:
+		return Answer{}, false, decide(ctx, tx, a.Approval, "changed", by, "")
+	case same && decision == nil:
+		return l.waits(a), true, nil
+	case same && *decision == "refused":
+		return refused(ApprovalRefused), true, nil
+	}
+	return Answer{}, false, nil
+}
+
+func (l line) waits(a Answer) Answer {
+	a.Word, a.Line, a.AmountMinor, a.Currency = NeedsApproval, l.guid, l.amountMinor, l.currency
+	return a
+}
+
+// askAPerson writes down what is asked, and nothing else: there is no operation
+// that anybody could send.
+func (l line) askAPerson(ctx context.Context, tx pgx.Tx, install string, cause Reason, by string) (Answer, error) {
+	a := Answer{Reason: cause}
+	err := tx.QueryRow(ctx, `
+		INSERT INTO refund_approvals (operation, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by)
+		VALUES ('refund:' || $1::uuid || ':' || $2::bigint, $1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
+		l.order, l.seat, l.payment, install, l.amountMinor, l.currency, cause, l.limitMinor, by).Scan(&a.Approval)
+	if err != nil {
+		return Answer{}, fmt.Errorf("ask a person: %w", err)
+	}
+	return l.waits(a), nil
+}
+
+func decide(ctx context.Context, tx pgx.Tx, id int64, decision, by, note string) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE refund_approvals SET decision = $2, decided_by = $3, decided_at = clock_timestamp(), note = left($4, 2000)
+		WHERE id = $1 AND decision IS NULL`, id, decision, by, note)
+	if err != nil {
+		return fmt.Errorf("decide approval %d: %w", id, err)
+	}
+	return nil
+}
+
+// Deciding is a person's word on a refund that was asked for.
+type Deciding struct {
+	Approval  int64
+	Organiser string // "": whoever's
+	By        string
+	Yes       bool
+	Note      string
+}
+
+// Decision is what became of it.
+type Decision string
+
+// The decisions.
+const (
+	Approved       Decision = "approved"
+	Declined       Decision = "refused"
+	ChangedSince   Decision = "changed" // it is not what was asked any more: to be asked anew
+	NoSuchApproval Decision = "no_such_approval"
+	WasDecided     Decision = "was_decided"
+	OwnRequest     Decision = "own_request" // nobody approves what they asked for
+)
+
+// Decide gives a person's word. A yes makes the operation in the same
+// transaction, if all is still what was asked.
+func (d Desk) Decide(ctx context.Context, pool *pgxpool.Pool, w Deciding) (is Decision, a Answer, err error) {
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		is, a, err = d.decide(ctx, tx, w)
+		return err
+	})
+	if err != nil {
+		return "", Answer{}, fmt.Errorf("approval %d: %w", w.Approval, err)
+	}
+	return is, a, nil
+}
+
+func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answer, error) {
+	var ask Wanted
+	err := tx.QueryRow(ctx, `
+		SELECT a.order_id, s.guid, e.organiser FROM refund_approvals a JOIN seats s ON s.id = a.seat_id
+		JOIN events e ON e.id = s.event_id WHERE a.id = $1 AND ($2 = '' OR e.organiser = $2)`, w.Approval, w.Organiser).
+		Scan(&ask.Order, &ask.Line, &ask.Organiser)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return NoSuchApproval, Answer{}, nil
+	}
+	if err != nil {
+		return "", Answer{}, err
+	}
+	l, err := d.lockLine(ctx, tx, ask) // first the order, as whoever asks does
+	if err != nil {
+		return "", Answer{}, err
+	}
+	var askedBy, install string
+	var cause Reason
+	var same, waits bool
+	err = tx.QueryRow(ctx, `
+		SELECT asked_by, install, cause, coalesce(amount_minor = $2 AND currency = $3 AND payment_id = $4, false), decision IS NULL
+		FROM refund_approvals WHERE id = $1 FOR UPDATE`, w.Approval, l.amountMinor, l.currency, l.payment).
+		Scan(&askedBy, &install, &cause, &same, &waits)
+	switch {
+	case err != nil:
+		return "", Answer{}, err
+	case !waits:
+		return WasDecided, Answer{}, nil
+	case !w.Yes:
+		return Declined, refused(ApprovalRefused), decide(ctx, tx, w.Approval, "refused", w.By, w.Note)
+	case askedBy == w.By:
+		return OwnRequest, Answer{}, nil
+	}
+	if same {
+		same, err = l.stillDue(ctx, tx, cause)
+	}
+	if err != nil {
+		return "", Answer{}, err
+	}
+	if !same {
+		return ChangedSince, Answer{}, decide(ctx, tx, w.Approval, "changed", w.By, w.Note)
+	}
+	if err := decide(ctx, tx, w.Approval, "approved", w.By, w.Note); err != nil {
+		return "", Answer{}, err
+	}
+	a, err := d.request(ctx, tx, l, install, w.By)
+	return Approved, a, err
+}
+
+// stillDue: there is no operation of it, and its money is there. Money that
+// others sent back meanwhile is for another approval.
+func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (bool, error) {
+	m, err := l.money(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	known, err := l.operation(ctx, tx)
+	return known == nil && m.left >= l.amountMinor && (m.byHand == 0 || cause == RefundedByHand), err
+}
+
+// Approvals are those that wait, or those that were decided, the newest first.
+func Approvals(ctx context.Context, pool *pgxpool.Pool, organiser string, waiting bool, most int) ([]Approval, error) {
+	rows, err := pool.Query(ctx, `
+		SELECT a.id, s.event_id, a.order_id, s.guid, a.amount_minor, a.currency, a.cause, a.limit_minor, a.asked_by, a.asked_at,
+		  coalesce(a.decision, ''), coalesce(a.decided_by, ''), a.decided_at, a.note
+		FROM refund_approvals a JOIN seats s ON s.id = a.seat_id JOIN events e ON e.id = s.event_id
+		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NULL) = $2 ORDER BY a.id DESC LIMIT $3`, organiser, waiting, most)
+	if err != nil {
+		return nil, fmt.Errorf("approvals: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Approval])
+	if err != nil {
+		return nil, fmt.Errorf("approvals: %w", err)
+	}
+	return list, nil
+}

@@ -1,0 +1,115 @@
+package support_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"waitroom/internal/support"
+)
+
+// Above the limit a person decides, and there is nothing to send before: no
+// operation, no notice, no money reserved. Asking for the lines one by one does
+// not get around it.
+func TestAboveTheLimitAPersonDecides(t *testing.T) {
+	c := open(t, 1)
+	o := c.sold("ann", 3)
+	c.want(o.wants(0), support.Queued, "")
+	a := c.want(o.wants(1), support.NeedsApproval, support.OverLimit)
+	again := c.want(o.wants(1), support.NeedsApproval, support.OverLimit)
+	if a.Approval == 0 || again.Approval != a.Approval || a.AmountMinor != price || a.Standing != nil {
+		t.Errorf("asked twice: %+v, then %+v", a, again)
+	}
+	if n := c.operations(o); n != 1 {
+		t.Fatalf("%d operations before the approval, want the first line's alone", n)
+	}
+	c.decide(support.Deciding{Approval: a.Approval, By: "agent", Yes: true}, support.OwnRequest)
+	c.decide(support.Deciding{Approval: a.Approval, Organiser: "acme", By: "boss", Yes: true}, support.NoSuchApproval)
+	is := c.decide(support.Deciding{Approval: a.Approval, Organiser: "house", By: "boss", Yes: true, Note: "was ill"}, support.Approved)
+	if is.Word != support.Queued || c.operations(o) != 2 {
+		t.Errorf("approved: %s, %d operations", is.Word, c.operations(o))
+	}
+	c.want(o.wants(1), support.Queued, "")
+	c.decide(support.Deciding{Approval: a.Approval, By: "boss", Yes: true}, support.WasDecided)
+	var by, asked, note string
+	var timed bool
+	c.Scan(t, `SELECT asked_by, decided_by, note, decided_at >= asked_at FROM refund_approvals`, nil, &asked, &by, &note, &timed)
+	if asked != "agent" || by != "boss" || note != "was ill" || !timed {
+		t.Errorf("the record: asked by %q, decided by %q (%q), in order: %t", asked, by, note, timed)
+	}
+	no := c.want(o.wants(2), support.NeedsApproval, support.OverLimit)
+	c.decide(support.Deciding{Approval: no.Approval, By: "boss"}, support.Declined)
+	c.want(o.wants(2), support.Refused, support.ApprovalRefused)
+	if c.operations(o) != 2 {
+		t.Error("what a person refused is an operation")
+	}
+	for _, forged := range []string{`DELETE FROM refund_approvals`, `UPDATE refund_approvals SET amount_minor = 1`, `UPDATE refund_approvals SET decision = 'approved'`} {
+		if _, err := c.Pool.Exec(t.Context(), forged); err == nil {
+			t.Errorf("the record can be changed: %s", forged)
+		}
+	}
+}
+
+// An approval is bound to what was asked: another amount, another payment, or
+// money that went back otherwise has to be asked anew.
+func TestAnApprovalIsBoundToWhatWasAsked(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 2)
+	a := c.want(o.wants(0), support.NeedsApproval, support.OverLimit)
+	c.exec(`UPDATE order_lines SET amount_minor = amount_minor - 1 WHERE order_id = $1`, o.id)
+	c.decide(support.Deciding{Approval: a.Approval, By: "boss", Yes: true}, support.ChangedSince)
+	anew := c.want(o.wants(0), support.NeedsApproval, support.OverLimit)
+	if anew.Approval == a.Approval || anew.AmountMinor != price-1 {
+		t.Errorf("asked anew: approval %d (was %d) of %d", anew.Approval, a.Approval, anew.AmountMinor)
+	}
+	c.exec(`UPDATE order_lines SET amount_minor = amount_minor - 1 WHERE order_id = $1`, o.id)
+	if third := c.want(o.wants(0), support.NeedsApproval, support.OverLimit); third.Approval == anew.Approval || third.AmountMinor != price-2 {
+		t.Errorf("asked with another amount: approval %d of %d", third.Approval, third.AmountMinor)
+	}
+	c.decide(support.Deciding{Approval: anew.Approval, By: "boss", Yes: true}, support.WasDecided)
+	if n := c.operations(o); n != 0 {
+		t.Errorf("%d operations, want none", n)
+	}
+}
+
+// Two persons and a caller at once come to one operation.
+func TestApprovedTwiceAtOnceIsOneOperation(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 1)
+	a := c.want(o.wants(0), support.NeedsApproval, support.OverLimit)
+	var approved atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			is, _, err := c.Decide(t.Context(), c.Pool, support.Deciding{Approval: a.Approval, By: "boss", Yes: true})
+			if err != nil || is != support.Approved && is != support.WasDecided {
+				t.Errorf("%s, %v", is, err)
+			}
+			if is == support.Approved {
+				approved.Add(1)
+			}
+		})
+		all.Go(func() { c.Ask(t.Context(), c.Pool, o.wants(0)) }) //nolint:errcheck // it is counted below
+	}
+	all.Wait()
+	if approved.Load() != 1 || c.operations(o) != 1 || c.Count(t, `SELECT count(*) FROM refund_approvals`) != 1 {
+		t.Errorf("%d approvals took effect, %d operations", approved.Load(), c.operations(o))
+	}
+}
+
+// The event's own limit goes before the process's, and who set it is recorded.
+func TestAnEventHasItsOwnLimit(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 1)
+	minor := int64(price)
+	if found, err := support.SetLimit(t.Context(), c.Pool, c.Event, &minor, "boss"); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	c.want(o.wants(0), support.Queued, "")
+	if n := c.Count(t, `SELECT count(*) FROM event_changes WHERE by = 'boss' AND changed ? 'refund_limit_minor'`); n != 1 {
+		t.Errorf("%d records of the limit, want 1", n)
+	}
+	if found, err := support.SetLimit(t.Context(), c.Pool, "nowhere", nil, "boss"); found || err != nil {
+		t.Error(found, err)
+	}
+}

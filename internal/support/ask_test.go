@@ -1,0 +1,166 @@
+package support_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
+	"waitroom/internal/refunds"
+	"waitroom/internal/support"
+)
+
+// A double click, and twenty callers that know nothing of each other, ask for
+// one refund: one operation, one key, one amount.
+func TestADoubleClickIsOneOperation(t *testing.T) {
+	c := open(t, 4)
+	o := c.sold("ann", 3)
+	var callers sync.WaitGroup
+	ids := make([]string, 20)
+	for i := range ids {
+		callers.Go(func() {
+			a, err := c.Ask(t.Context(), c.Pool, o.wants(1))
+			if err != nil || a.Word != support.Queued || a.Standing == nil {
+				t.Errorf("caller %d: %+v, %v", i, a, err)
+				return
+			}
+			ids[i] = a.Standing.ID
+		})
+	}
+	callers.Wait()
+	for _, id := range ids {
+		if id != refunds.LineID(o.id, o.seats[1]) {
+			t.Errorf("an operation is named %q", id)
+		}
+	}
+	var n, minor int
+	c.Scan(t, `SELECT count(*), sum(amount_minor) FROM refund_operations`, nil, &n, &minor)
+	if n != 1 || minor != price {
+		t.Errorf("%d operations of %d in all, want 1 of %d", n, minor, price)
+	}
+}
+
+// Order, line and customer have to be one: whatever is not is answered like
+// what is not there, and does nothing.
+func TestOrderLineAndCustomerMustMatch(t *testing.T) {
+	c := open(t, 4)
+	ann, bob := c.sold("ann", 2), c.sold("bob", 1)
+	unpaid := sold{id: c.Order(t, "eve", 1), customer: "eve", lines: []string{"seat-3"}}
+	w := ann.wants(0)
+	for _, wrong := range []struct {
+		reason support.Reason
+		wanted support.Wanted
+	}{
+		{support.NoSuchOrder, support.Wanted{Organiser: w.Organiser, Order: w.Order, Line: w.Line, Customer: "bob", By: "x"}},
+		{support.NoSuchOrder, support.Wanted{Organiser: w.Organiser, Order: w.Order, Line: w.Line, Customer: "", By: "x"}},
+		{support.NoSuchOrder, support.Wanted{Organiser: "acme", Order: w.Order, Line: w.Line, Customer: "ann", By: "x"}},
+		{support.NoSuchOrder, support.Wanted{Organiser: w.Organiser, Order: uuid.New(), Line: w.Line, Customer: "ann", By: "x"}},
+		{support.NoSuchLine, support.Wanted{Organiser: w.Organiser, Order: w.Order, Line: bob.lines[0], Customer: "ann", By: "x"}},
+		{support.NoSuchLine, support.Wanted{Organiser: w.Organiser, Order: w.Order, Line: "", Customer: "ann", By: "x"}},
+		{support.OrderNotPaid, unpaid.wants(0)},
+	} {
+		c.want(wrong.wanted, support.Refused, wrong.reason)
+	}
+	if n := c.Count(t, `SELECT count(*) FROM refund_operations`) + c.Count(t, `SELECT count(*) FROM refund_approvals`); n != 0 {
+		t.Errorf("%d rows were made", n)
+	}
+	c.exec(`UPDATE orders SET holder = 'the-holder' WHERE id = $1`, ann.id)
+	w.Customer = "the-holder"
+	c.want(w, support.Queued, "")
+}
+
+// Whoever asks again is told how the refund stands, and never that it failed
+// while nobody knows.
+func TestAskedAgainItIsHowItStands(t *testing.T) {
+	c := open(t, 40)
+	stands := []struct {
+		word   support.Word
+		reason support.Reason
+		become func(id string)
+	}{
+		{support.Queued, "", func(string) {}},
+		{support.Unknown, support.WithAPerson, func(id string) { c.gaveUp(id, true) }},
+		{support.Refused, support.ProviderRefused, func(id string) {
+			c.gaveUp(id, false)
+			c.exec(`UPDATE refund_operations SET status = 'rejected', ended_at = now() WHERE id = $1`, id)
+		}},
+		{support.Sending, "", func(id string) {
+			c.exec(`UPDATE refund_operations SET status = 'pending', provider_refund_id = $1 WHERE id = $1`, id)
+		}},
+	}
+	for i, s := range stands {
+		o := c.sold(fmt.Sprint("ann", i), 2)
+		id := c.ask(o.wants(0)).Standing.ID
+		s.become(id)
+		a := c.want(o.wants(0), s.word, s.reason)
+		if a.Standing.ID != id || a.AmountMinor != price || c.operations(o) != 1 {
+			t.Errorf("%s: asked again it is %s of %d, %d operations", s.word, a.Standing.ID, a.AmountMinor, c.operations(o))
+		}
+	}
+	// The provider's own word comes first, and is what the next asking tells.
+	o := c.sold("bob", 1)
+	id := c.ask(o.wants(0)).Standing.ID
+	c.hear(o, refunds.Told{ProviderRefund: "re_1", Operation: id, Status: "succeeded", AmountMinor: price})
+	c.want(o.wants(0), support.Confirmed, "")
+	c.hear(o, refunds.Told{ProviderRefund: "re_1", Operation: id, Status: "failed", AmountMinor: price})
+	c.want(o.wants(0), support.Refused, support.DidNotArrive)
+}
+
+// What was refunded by hand at the provider is nobody's operation: all of it
+// leaves nothing to ask for, part of it is for a person, because nobody knows
+// of which line it was.
+func TestWhatWasRefundedByHandIsNotRefundedAgain(t *testing.T) {
+	c := open(t, 40)
+	for what, tell := range map[string]func(o sold, minor int64){
+		"told singly": func(o sold, minor int64) {
+			c.hear(o, refunds.Told{ProviderRefund: "re_hand_" + o.customer, Status: "succeeded", AmountMinor: minor})
+		},
+		"told as a sum": func(o sold, minor int64) { c.hear(o, refunds.Told{SumMinor: minor}) },
+	} {
+		whole, part := c.sold("whole "+what, 2), c.sold("part "+what, 2)
+		tell(whole, 2*price)
+		c.want(whole.wants(0), support.Refused, support.AlreadyRefunded)
+		tell(part, price)
+		a := c.want(part.wants(0), support.NeedsApproval, support.RefundedByHand)
+		if c.operations(whole)+c.operations(part) != 0 {
+			t.Errorf("%s: an operation was made", what)
+		}
+		c.decide(support.Deciding{Approval: a.Approval, By: "boss", Yes: true}, support.Approved)
+		c.want(part.wants(0), support.Queued, "")
+		c.want(part.wants(1), support.Refused, support.AlreadyRefunded)
+	}
+}
+
+// While the backlog cannot be kept in time, what nobody owes is refused with a
+// time to ask again; what was accepted is told as ever, and what we owe is
+// taken.
+func TestNewRequestsAreRefusedWhileTheForecastIsBehind(t *testing.T) {
+	c := open(t, 40)
+	before, late, o := c.sold("before", 1), c.sold("late", 1), c.sold("ann", 1)
+	c.want(before.wants(0), support.Queued, "")
+	c.exec(`UPDATE refund_operations SET accepted_at = now() - interval '2 minutes', next_at = now() - interval '2 minutes'`)
+	a := c.want(o.wants(0), support.Refused, support.RefundsBehind) // two minutes of work, and nothing closes
+	if a.RetryAfter < 30*time.Second || a.RetryAfter > refunds.Promise {
+		t.Errorf("asked again after %s", a.RetryAfter)
+	}
+	c.want(before.wants(0), support.Queued, "")
+	err := pg.InTx(t.Context(), c.Pool, func(tx pgx.Tx) error {
+		taken, err := refunds.Owe(t.Context(), tx, refunds.Operation{
+			Install: "here", Event: c.Event, Order: late.id, Payment: late.payment, Reason: refunds.Late,
+			ProviderPayment: "pi_late", AmountMinor: price, ProviderAmount: price, Currency: "EUR",
+		})
+		if !taken {
+			t.Error("what we owe was not taken")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.exec(`UPDATE refund_operations SET status = 'confirmed', provider_refund_id = id, ended_at = now()`)
+	c.want(o.wants(0), support.Queued, "")
+}

@@ -1,0 +1,162 @@
+package support
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/pg"
+	"waitroom/internal/refunds"
+)
+
+// Do is what a person does about an item.
+type Do string
+
+// The deeds.
+const (
+	Take        Do = "take"
+	Note        Do = "note"
+	Resolve     Do = "resolve"
+	Push        Do = "push"         // tried again, through the same outlet
+	Refunded    Do = "refunded"     // the money is back, as the provider's refund that they found
+	NotRefunded Do = "not_refunded" // it is not, and will not come by this operation
+	Renew       Do = "renew"        // another operation, for one that did not refund
+)
+
+// Deeds are all that there are.
+func Deeds() []Do { return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew} }
+
+// Deed is a person's.
+type Deed struct {
+	Item      int64
+	Organiser string // "": whoever's
+	By        string
+	Do        Do
+	Why       string
+	Refund    string // of Refunded: the provider's name of it
+}
+
+// Verdict is what became of a deed.
+type Verdict string
+
+// The verdicts.
+const (
+	Done         Verdict = "done"
+	NoSuchItem   Verdict = "no_such_item"
+	NotNow       Verdict = "not_now" // the item's state does not allow it; Can says what it allows
+	WhyMissing   Verdict = "why_missing"
+	NameMissing  Verdict = "refund_missing" // Refunded without the provider's name of it
+	NoSuchDeed   Verdict = "no_such_deed"
+	NameTaken    Verdict = "refund_taken" // that refund is another operation's
+	AlreadyAgain Verdict = "already_renewed"
+)
+
+// Check says what a deed lacks, before anybody looks at the item.
+func (d Deed) Check() Verdict {
+	switch {
+	case !slices.Contains(Deeds(), d.Do):
+		return NoSuchDeed
+	case d.Do != Take && strings.TrimSpace(d.Why) == "":
+		return WhyMissing
+	case d.Do == Refunded && strings.TrimSpace(d.Refund) == "":
+		return NameMissing
+	}
+	return Done
+}
+
+// Act does it. What an operation becomes by it is internal/refunds' alone to
+// move; who did it, when and why stands in the history.
+func Act(ctx context.Context, pool *pgxpool.Pool, d Deed) (v Verdict, err error) {
+	if v = d.Check(); v != Done {
+		return v, nil
+	}
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		v, err = d.act(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("human list: %s %d: %w", d.Do, d.Item, err)
+	}
+	return v, nil
+}
+
+func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
+	if err := as(ctx, tx, d.By); err != nil {
+		return "", err
+	}
+	i, _, found, err := FindItem(ctx, tx, d.Organiser, d.Item)
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return NoSuchItem, nil
+	case !slices.Contains(i.Can(), d.Do):
+		return NotNow, nil
+	}
+	var v refunds.Verdict
+	switch d.Do {
+	case Take:
+		return d.moved(ctx, tx, `UPDATE human_list SET owner = $2 WHERE id = $1 AND resolved_at IS NULL`, d.By)
+	case Note:
+		return Done, d.note(ctx, tx)
+	case Resolve:
+		if err := d.note(ctx, tx); err != nil {
+			return "", err
+		}
+		// An operation that a person holds is not resolved by a word on its item.
+		return d.moved(ctx, tx, `UPDATE human_list h SET resolved_at = now() WHERE id = $1 AND resolved_at IS NULL
+			AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.id = h.operation AND f.status = $2)`, refunds.Manual)
+	case Push:
+		v, err = refunds.Push(ctx, tx, i.Operation, d.By, d.Why)
+	case Refunded:
+		return d.refunded(ctx, tx, i.Operation)
+	case NotRefunded:
+		v, err = refunds.NotRefunded(ctx, tx, i.Operation, d.By, d.Why)
+	case Renew:
+		_, v, err = refunds.Renew(ctx, tx, i.Operation, d.By, d.Why)
+	}
+	return verdictOf(v), err
+}
+
+func verdictOf(v refunds.Verdict) Verdict {
+	switch v {
+	case refunds.Done:
+		return Done
+	case refunds.AlreadyNext:
+		return AlreadyAgain
+	}
+	return NotNow // another was faster
+}
+
+// refunded takes a person's word. A refund is one operation's; the column's
+// UNIQUE is the backstop.
+func (d Deed) refunded(ctx context.Context, tx pgx.Tx, operation string) (Verdict, error) {
+	name, taken := strings.TrimSpace(d.Refund), false
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM refund_operations WHERE provider_refund_id = $1 AND id <> $2)`, name, operation).Scan(&taken)
+	if err != nil || taken {
+		return NameTaken, err
+	}
+	v, err := refunds.Refunded(ctx, tx, operation, name, d.By, d.Why)
+	return verdictOf(v), err
+}
+
+// moved is one guarded move of the item's row.
+func (d Deed) moved(ctx context.Context, tx pgx.Tx, move string, with any) (Verdict, error) {
+	tag, err := tx.Exec(ctx, move, d.Item, with)
+	if err != nil {
+		return "", err
+	}
+	if tag.RowsAffected() == 0 {
+		return NotNow, nil
+	}
+	return Done, nil
+}
+
+func (d Deed) note(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `INSERT INTO human_notes (item, by, did, note) VALUES ($1, $2, 'noted', left($3, 2000))`, d.Item, d.By, d.Why)
+	return err
+}

@@ -1,0 +1,113 @@
+package support
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waitroom/internal/refunds"
+)
+
+// Item is something that a person has to look at. It is resolved, and never
+// deleted; what comes again opens the same one anew.
+type Item struct {
+	ID         int64
+	Kind       string
+	Subject    string
+	Event      string // "": of no event
+	Order      *uuid.UUID
+	Payment    *uuid.UUID
+	Detail     string
+	Owner      string // "": nobody took it
+	OpenedAt   time.Time
+	ResolvedAt *time.Time
+	// Of the operation that it is about, or the one that followed that.
+	Operation   string // "": about none
+	Status      refunds.Status
+	AmountMinor int64
+	Currency    string
+}
+
+// Can are the deeds that its state allows.
+func (i Item) Can() []Do {
+	if i.ResolvedAt != nil {
+		return []Do{Note}
+	}
+	can := []Do{Take, Note}
+	switch i.Status {
+	case refunds.Manual:
+		return append(can, Push, Refunded, NotRefunded)
+	case refunds.RejectedFor, refunds.FailedLater:
+		can = append(can, Renew)
+	}
+	return append(can, Resolve)
+}
+
+// Past is one line of an item's history.
+type Past struct {
+	At   time.Time
+	By   string
+	Did  string
+	Note string
+}
+
+// Which items: an organiser's, or everybody's; open or resolved.
+type Which struct {
+	Organiser string // "": everybody's
+	Resolved  bool
+	Before    int64 // the id of the last of the page before; 0: the first page
+	Most      int
+}
+
+// What no event names is the house's to look at.
+const itemColumns = `
+	SELECT h.id, h.kind, h.subject, coalesce(o.event_id, ''), h.order_id, h.payment_id, h.detail, h.owner, h.opened_at, h.resolved_at,
+	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, '')
+	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
+	LEFT JOIN payments p ON p.id = h.payment_id
+	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id
+	WHERE ($1 = '' OR coalesce(e.organiser, 'house') = $1) AND `
+
+// Items are those before persons, the newest first.
+func Items(ctx context.Context, pool *pgxpool.Pool, w Which) ([]Item, error) {
+	rows, err := pool.Query(ctx, itemColumns+`(h.resolved_at IS NOT NULL) = $2 AND ($3 = 0 OR h.id < $3)
+		ORDER BY h.id DESC LIMIT $4`, w.Organiser, w.Resolved, w.Before, w.Most)
+	if err != nil {
+		return nil, fmt.Errorf("human list: %w", err)
+	}
+	items, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Item])
+	if err != nil {
+		return nil, fmt.Errorf("human list: %w", err)
+	}
+	return items, nil
+}
+
+// reader is a pool or a transaction.
+type reader interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// FindItem reads one, with its history, the oldest first.
+func FindItem(ctx context.Context, db reader, organiser string, id int64) (i Item, past []Past, found bool, err error) {
+	rows, err := db.Query(ctx, itemColumns+`h.id = $2`, organiser, id)
+	if err != nil {
+		return i, nil, false, fmt.Errorf("human list: %d: %w", id, err)
+	}
+	if i, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByPos[Item]); errors.Is(err, pgx.ErrNoRows) {
+		return i, nil, false, nil
+	} else if err != nil {
+		return i, nil, false, fmt.Errorf("human list: %d: %w", id, err)
+	}
+	if rows, err = db.Query(ctx, `SELECT at, by, did, note FROM human_notes WHERE item = $1 ORDER BY id`, id); err != nil {
+		return i, nil, false, fmt.Errorf("human list: history of %d: %w", id, err)
+	}
+	if past, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Past]); err != nil {
+		return i, nil, false, fmt.Errorf("human list: history of %d: %w", id, err)
+	}
+	return i, past, true, nil
+}

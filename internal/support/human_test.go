@@ -1,0 +1,154 @@
+package support_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"waitroom/internal/refunds"
+	"waitroom/internal/support"
+)
+
+func (c *counter) act(d support.Deed, want support.Verdict) {
+	c.t.Helper()
+	if d.By == "" {
+		d.By = "kim"
+	}
+	if v, err := support.Act(c.t.Context(), c.Pool, d); err != nil || v != want {
+		c.t.Errorf("%s: %s, %v; want %s", d.Do, v, err, want)
+	}
+}
+
+// item is the open one about an operation.
+func (c *counter) item(operation string) support.Item {
+	c.t.Helper()
+	items, err := support.Items(c.t.Context(), c.Pool, support.Which{Organiser: "house", Most: 100})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, i := range items {
+		if i.Operation == operation {
+			return i
+		}
+	}
+	c.t.Fatalf("nothing of %s is before a person: %+v", operation, items)
+	return support.Item{}
+}
+
+// given is an operation that was given up, before a person.
+func (c *counter) given(customer string, doubt bool) (operation string, i support.Item) {
+	c.t.Helper()
+	operation = c.ask(c.sold(customer, 1).wants(0)).Standing.ID
+	c.gaveUp(operation, doubt)
+	return operation, c.item(operation)
+}
+
+func (c *counter) status(operation string) (s refunds.Status) {
+	c.t.Helper()
+	c.Scan(c.t, `SELECT status FROM refund_operations WHERE id = $1`, []any{operation}, &s)
+	return s
+}
+
+// A person takes an item, notes, and decides; every deed is in the history with
+// who and why, and nothing is ever gone.
+func TestAPersonsDeedsAreKept(t *testing.T) {
+	c := open(t, 40)
+	id, i := c.given("ann", true)
+	if i.Kind != "refund_manual" || i.Status != refunds.Manual || i.AmountMinor != price || i.Event != c.Event {
+		t.Errorf("the item is %+v", i)
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Take}, support.Done)
+	c.act(support.Deed{Item: i.ID, Do: support.Note, Why: "asked the bank"}, support.Done)
+	c.act(support.Deed{Item: i.ID, Do: support.Note, Why: " "}, support.WhyMissing)
+	c.act(support.Deed{Item: i.ID, Do: support.Resolve, Why: "tired of it"}, support.NotNow)
+	c.act(support.Deed{Item: i.ID, Do: support.Renew, Why: "again"}, support.NotNow)
+	c.act(support.Deed{Item: i.ID, Organiser: "acme", Do: support.Take}, support.NoSuchItem)
+	c.act(support.Deed{Item: i.ID, Do: "delete", Why: "x"}, support.NoSuchDeed)
+	c.act(support.Deed{Item: i.ID, Do: support.Push, Why: "the provider is back"}, support.Done)
+	if s := c.status(id); s != refunds.Unknown {
+		t.Errorf("pushed it is %s: in doubt it is looked up first", s)
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Push, Why: "twice"}, support.NotNow)
+	c.exec(`UPDATE refund_operations SET status = 'manual', pushed = false WHERE id = $1`, id)
+	c.act(support.Deed{Item: i.ID, Do: support.Refunded, Why: "in the dashboard"}, support.NameMissing)
+	c.act(support.Deed{Item: i.ID, Do: support.Refunded, Why: "in the dashboard", Refund: " re_7 "}, support.Done)
+	if s := c.status(id); s != refunds.Confirmed {
+		t.Errorf("found by a person it is %s", s)
+	}
+	now, past, found, err := support.FindItem(t.Context(), c.Pool, "house", i.ID)
+	if err != nil || !found || now.ResolvedAt == nil || now.Owner != "kim" {
+		t.Fatalf("%+v, %t, %v", now, found, err)
+	}
+	var did []string
+	for _, p := range past {
+		did = append(did, p.Did)
+		if p.Did != "opened" && p.By != "kim" {
+			t.Errorf("%s by %q", p.Did, p.By)
+		}
+	}
+	if want := []string{"opened", "owned", "noted", "pushed", "decided", "resolved"}; !slices.Equal(did, want) {
+		t.Errorf("the history is %v, want %v", did, want)
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Take}, support.NotNow)
+	_, other := c.given("bob", true)
+	c.act(support.Deed{Item: other.ID, Do: support.Refunded, Why: "the same", Refund: "re_7"}, support.NameTaken)
+}
+
+// What did not go back is ended by a person, and begun anew as another
+// operation that names its parent; the customer is told of that one.
+func TestWhatDidNotGoBackIsBegunAnew(t *testing.T) {
+	c := open(t, 40)
+	o := c.sold("ann", 1)
+	id := c.ask(o.wants(0)).Standing.ID
+	c.gaveUp(id, false)
+	c.act(support.Deed{Item: c.item(id).ID, Do: support.NotRefunded, Why: "the account was closed"}, support.Done)
+	c.want(o.wants(0), support.Refused, support.ProviderRefused)
+	i := c.item(id)
+	if i.Kind != "refund_rejected" || !slices.Equal(i.Can(), []support.Do{support.Take, support.Note, support.Renew, support.Resolve}) {
+		t.Errorf("ended by a person, it is %+v, and can %v", i, i.Can())
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Renew, Why: "another account"}, support.Done)
+	if a := c.want(o.wants(0), support.Queued, ""); a.Standing.ID != id+"#2" || a.Standing.Parent != id {
+		t.Errorf("begun anew it is %+v", a.Standing)
+	}
+	if n := c.Count(t, `SELECT count(*) FROM human_list`); n != 2 {
+		t.Errorf("%d items, want both: none is ever deleted", n)
+	}
+}
+
+// What is of no event is the house's to look at, an organiser's event's is
+// theirs, and lists come in pages.
+func TestEachSeesTheirOwnItems(t *testing.T) {
+	c := open(t, 40)
+	for n := range 5 {
+		c.exec(`INSERT INTO human_list (kind, subject, detail) VALUES ('unknown_order', $1, 'x')`, fmt.Sprint("pi_", n))
+	}
+	c.given("ann", true)
+	c.exec(`UPDATE events SET organiser = 'acme'`)
+	sees := func(w support.Which) (kinds []string, last int64) {
+		items, err := support.Items(t.Context(), c.Pool, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range items {
+			kinds, last = append(kinds, i.Kind), i.ID
+		}
+		return kinds, last
+	}
+	if acme, _ := sees(support.Which{Organiser: "acme", Most: 10}); !slices.Equal(acme, []string{"refund_manual"}) {
+		t.Errorf("acme sees %v", acme)
+	}
+	first, last := sees(support.Which{Organiser: "house", Most: 3})
+	second, _ := sees(support.Which{Organiser: "house", Most: 3, Before: last})
+	if len(first) != 3 || len(second) != 2 {
+		t.Errorf("the house sees %v, then %v", first, second)
+	}
+	if all, _ := sees(support.Which{Most: 10}); len(all) != 6 {
+		t.Errorf("the operators see %v", all)
+	}
+	items, _ := support.Items(t.Context(), c.Pool, support.Which{Organiser: "house", Most: 1})
+	c.act(support.Deed{Item: items[0].ID, Do: support.Resolve, Why: "a test of the shop's"}, support.Done)
+	if resolved, _ := sees(support.Which{Resolved: true, Most: 10}); len(resolved) != 1 {
+		t.Errorf("resolved: %v", resolved)
+	}
+}
