@@ -16,6 +16,7 @@ import (
 // RefunderConfig are the settings of cmd/refunder.
 type RefunderConfig struct {
 	Common
+	ProviderAccount
 	ProviderURL   string        `env:"PROVIDER_URL" default:"https://api.stripe.com" help:"The payment provider's API."`
 	ProviderKey   string        `env:"PROVIDER_KEY" required:"" secret:"" help:"The provider's secret key. One that is refused stops the outlet until a person says to go on, or it is started anew."`
 	Apart         time.Duration `env:"REFUND_CALLS_APART" default:"200ms" help:"Between two starts of calls at least: refunds' share of the account's quota. Longer: a backlog clears later."`
@@ -33,7 +34,7 @@ func (c RefunderConfig) Validate() error {
 		process.Want(c.CallsInFlight >= 1 && c.CallsInFlight <= 10, "REFUND_CALLS_IN_FLIGHT %d: want 1 to 10", c.CallsInFlight),
 		process.Want(c.CallLimit >= time.Second && c.CallLimit <= 30*time.Second, "REFUND_CALL_LIMIT %s: want 1s to 30s", c.CallLimit),
 		process.Want(c.Conns >= 2, "REFUND_CONNS %d: want at least 2", c.Conns),
-		c.Common.validate(),
+		c.ProviderAccount.validate(), c.Common.validate(),
 	)
 }
 
@@ -66,6 +67,10 @@ func (c RefunderConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	if err := c.fits(ctx, p, pool, pooled("refunds", pool), pg.Use{Name: "outlet", Conns: 1}); err != nil {
+		return err
+	}
+	// Of all replicas one makes calls.
+	if err := c.declare(ctx, p, pool, 1, 1/c.Apart.Seconds()); err != nil {
 		return err
 	}
 	throne := &throne{

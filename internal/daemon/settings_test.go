@@ -49,6 +49,7 @@ func TestEveryMissingSettingIsNamed(t *testing.T) {
 		"paycallback": {&daemon.PayCallbackConfig{}, []string{"DATABASE_URL", "INSTALL", "PASS_KEYS", "PROVIDER_KEY", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "TICKET_KEYS"}},
 		"claimer":     {&daemon.ClaimerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
 		"expirer":     {&daemon.ExpirerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
+		"refunder":    {&daemon.RefunderConfig{}, []string{"DATABASE_URL", "PROVIDER_KEY"}},
 	} {
 		t.Run(name, func(t *testing.T) { wantNamed(t, settings(t, c.cfg, nil), c.names...) })
 	}
@@ -73,6 +74,9 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	if len(pay.WebhookSecrets) != 2 {
 		t.Errorf("%d webhook secrets, want 2", len(pay.WebhookSecrets))
 	}
+	if err := settings(t, &daemon.RefunderConfig{}, good); err != nil {
+		t.Errorf("refunder: %v", err)
+	}
 	if err := settings(t, &daemon.WaitroomConfig{}, good); err != nil {
 		t.Errorf("waitroom: %v", err)
 	}
@@ -84,11 +88,13 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 		"PROVIDER_TOLERANCE": "2h", "PROVIDER_CALL_LIMIT": "0s", "PROVIDER_CALLS_IN_FLIGHT": "0", "NOTICE_CONNS": "0",
 		"PROVIDER_ACCOUNT_RATE": "0", "PROVIDER_RATE": "5", "PROVIDER_SWEEP_RATE": "5",
 		"EXPIRE_EVERY": "2m", "EXPIRE_BATCH": "0",
+		"REFUND_CALLS_APART": "100ms", "REFUND_CALLS_IN_FLIGHT": "11", "REFUND_CALL_LIMIT": "1ms", "REFUND_CONNS": "1",
 	}
 	common := []string{"TICKET_KEYS", "PASS_KEYS", "DRAIN_LIMIT"}
 	wantNamed(t, settings(t, &daemon.WaitroomConfig{}, senseless), append(common,
 		"HOLD", "LEASE", "READ_CONNS", "HTTP_CONNS", "REPLICA", "DYNAMODB_ENDPOINT", "ADMIN_TOKEN", "PAY_URL", "PAY_ORIGINS", "JOINS_PER_NETWORK", "TRUSTED_PROXIES")...)
 	wantNamed(t, settings(t, &daemon.PayCallbackConfig{}, senseless), append(common,
 		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS", "PROVIDER_ACCOUNT_RATE", "PROVIDER_RATE", "PROVIDER_SWEEP_RATE")...)
+	wantNamed(t, settings(t, &daemon.RefunderConfig{}, senseless), "PROVIDER_URL", "REFUND_CALLS_APART", "REFUND_CALLS_IN_FLIGHT", "REFUND_CALL_LIMIT", "REFUND_CONNS", "DRAIN_LIMIT")
 	wantNamed(t, settings(t, &daemon.ExpirerConfig{}, senseless), "EXPIRE_EVERY", "EXPIRE_BATCH", "DRAIN_LIMIT")
 }

@@ -111,8 +111,9 @@ func (l *till) captured() (id string) {
 
 func (l *till) config() daemon.RefunderConfig {
 	return daemon.RefunderConfig{
-		Common:      daemon.Common{Ops: ops(), DatabaseURL: l.db, Logs: io.Discard},
-		ProviderURL: l.url, ProviderKey: apiKey, Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: time.Second, Conns: 4,
+		Common:          daemon.Common{Ops: ops(), DatabaseURL: l.db, Logs: io.Discard},
+		ProviderAccount: daemon.ProviderAccount{AccountRate: 100},
+		ProviderURL:     l.url, ProviderKey: apiKey, Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: time.Second, Conns: 4,
 	}
 }
 

@@ -216,7 +216,8 @@ func (w *watch) free(ctx context.Context) error {
 }
 
 // leave sends everybody home, and waits for what the provider still has to
-// tell: money that came too late is part of the sale's end.
+// tell: money that came too late is part of the sale's end, and so is its way
+// back.
 func (w *watch) leave(ctx context.Context) error {
 	w.sendHome()
 	if w.gone != nil {
@@ -228,7 +229,7 @@ func (w *watch) leave(ctx context.Context) error {
 	defer again.Stop()
 	for range 200 {
 		if w.h.Provider.Undelivered() == 0 {
-			return nil
+			return w.h.refunded(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -54,8 +54,8 @@ func sellOut(t *testing.T, line, dynalite string) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Logf("%.0f s in all; sold %d of %d in %.1f s, free %d, pending %d, oversold %d; %d paid, %d expired, %d cancelled, %d refunds; %d waves; let in %d, at most %d in any second; found nothing %d; wait p50 %.1f s p95 %.1f s",
-		time.Since(began).Seconds(), r.Sold, r.Seats, r.Seconds, r.Free, r.Pending, r.Oversold, r.PaidOrders, r.ExpiredOrders, r.Cancelled, r.Refunds, r.Waves, r.LetIn, r.LetInMax1s, r.FoundNothing, r.WaitP50, r.WaitP95)
+	t.Logf("%.0f s in all; sold %d of %d in %.1f s, free %d, pending %d, oversold %d; %d paid, %d expired, %d cancelled, %d of %d refunds; %d waves; let in %d, at most %d in any second; found nothing %d; wait p50 %.1f s p95 %.1f s",
+		time.Since(began).Seconds(), r.Sold, r.Seats, r.Seconds, r.Free, r.Pending, r.Oversold, r.PaidOrders, r.ExpiredOrders, r.Cancelled, r.Refunds, r.RefundsOwed, r.Waves, r.LetIn, r.LetInMax1s, r.FoundNothing, r.WaitP50, r.WaitP95)
 	judge(t, r)
 	if t.Failed() {
 		t.Log(out)
@@ -66,7 +66,7 @@ func judge(t *testing.T, r demo.Report) {
 	if r.Audit.Exit != audit.Clean {
 		t.Errorf("the audit ends with %d, want 0", r.Audit.Exit)
 	}
-	for _, p := range []string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"} {
+	for _, p := range []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P13"} {
 		if r.Audit.Checked[p] == 0 {
 			t.Errorf("%s was held against nothing", p)
 		}
@@ -85,6 +85,9 @@ func judge(t *testing.T, r demo.Report) {
 	}
 	if most := int64(rate*1.1 + 1); r.LetInMax1s > most {
 		t.Errorf("%d let in within a second at %d/s, want at most %d", r.LetInMax1s, rate, most)
+	}
+	if r.Refunds != r.RefundsOwed {
+		t.Errorf("%d of %d refunds have arrived", r.Refunds, r.RefundsOwed)
 	}
 	for what, times := range r.Odd {
 		t.Errorf("unexpected answer, %d times: %s", times, what)

@@ -28,7 +28,7 @@ func (r Report) html(w io.Writer) error {
 			course.Factf("Fans", "%d", r.Fans), course.Factf("Rate set", "%g a second", r.Rate),
 			course.Factf("Let in", "%d", r.LetIn), course.Factf("Most in any second", "%d", r.LetInMax1s),
 			course.Factf("Orders paid", "%d", r.PaidOrders), course.Factf("Expired", "%d", r.ExpiredOrders),
-			course.Factf("Waves", "%d", r.Waves), course.Factf("Refunds owed", "%d", r.Refunds),
+			course.Factf("Waves", "%d", r.Waves), course.Factf("Refunds", "%d of %d", r.Refunds, r.RefundsOwed),
 			course.Factf("Waited, median", "%.0f s", r.WaitP50), course.Factf("95 of 100 within", "%.0f s", r.WaitP95),
 			course.Factf("Audit", "%s", audit.Verdict(r.Audit.Exit)), course.Factf("Found nothing", "%d", r.FoundNothing),
 			course.Factf("Ended by", "%s", ended),

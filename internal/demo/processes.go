@@ -47,6 +47,16 @@ func (h *House) start(ctx context.Context, b Build) error {
 		return err
 	}
 	h.Pay = "http://" + at["pay"]
+	refunder := daemon.RefunderConfig{
+		ProviderAccount: pay.ProviderAccount, ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
+		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, Conns: 4,
+	}
+	if _, err := h.run(ctx, "refunder", func(ctx context.Context, c daemon.Common) error {
+		refunder.Common = c
+		return daemon.Refunder(ctx, refunder)
+	}); err != nil {
+		return err
+	}
 	claims := daemon.ClaimerConfig{NATSURL: b.NATSURL, Queue: 2048, Workers: 4, Batch: 64}
 	if _, err := h.run(ctx, "claimer", func(ctx context.Context, c daemon.Common) error {
 		claims.Common = c
@@ -69,6 +79,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
 		Identity: b.Identity,
+		Asking:   daemon.Asking{Install: "demo", RefundLimit: 100_00, RefundCalls: 5},
 	}
 	if b.Replicas > 0 {
 		return h.startReplicas(ctx, b, room)

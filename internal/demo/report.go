@@ -26,7 +26,8 @@ type Report struct {
 	PaidOrders    int64          `json:"paid_orders"`
 	ExpiredOrders int64          `json:"expired_orders"`
 	Cancelled     int64          `json:"cancelled_orders"`
-	Refunds       int64          `json:"refund_operations"`
+	RefundsOwed   int64          `json:"refund_operations"`
+	Refunds       int64          `json:"refunds"` // of these, those that have arrived
 	Waves         int64          `json:"waves"`
 	Oversold      int64          `json:"oversold"`
 	LetIn         int64          `json:"let_in"`
@@ -78,9 +79,10 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 	}
 	err = db.QueryRow(ctx, `
 		SELECT count(*) FILTER (WHERE status = 'paid'), count(*) FILTER (WHERE status = 'expired'), count(*) FILTER (WHERE status = 'cancelled'),
-		  (SELECT count(*) FROM refund_operations f JOIN orders q ON q.id = f.order_id WHERE q.event_id = $1)
+		  (SELECT count(*) FROM refund_operations f JOIN orders q ON q.id = f.order_id WHERE q.event_id = $1),
+		  (SELECT count(*) FROM refund_operations f JOIN orders q ON q.id = f.order_id WHERE q.event_id = $1 AND f.status = 'confirmed')
 		FROM orders WHERE event_id = $1`, event).
-		Scan(&r.PaidOrders, &r.ExpiredOrders, &r.Cancelled, &r.Refunds)
+		Scan(&r.PaidOrders, &r.ExpiredOrders, &r.Cancelled, &r.RefundsOwed, &r.Refunds)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
