@@ -33,6 +33,7 @@ type cli struct {
 	Pause    pauseCmd    `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
 	Resume   resumeCmd   `cmd:"" help:"Undo pause."`
 	Close    closeCmd    `cmd:"" help:"End the sale for good."`
+	Orders   ordersCmd   `cmd:"" help:"Orders that wait to be paid."`
 	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
 	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`

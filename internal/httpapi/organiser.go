@@ -48,6 +48,7 @@ func (a *API) organisers(app *fiber.App) {
 	event.Post("/pause", serveRead(deskDeadline, a.readWish, a.steer(inventory.Paused)))
 	event.Post("/resume", serveRead(deskDeadline, a.readWish, a.steer(inventory.Running)))
 	event.Post("/close", serveRead(deskDeadline, a.readWish, a.steer(inventory.ClosedForGood)))
+	event.Post("/orders/extend", serveRead(deskDeadline, a.readExtension, a.extend))
 	event.Post("/stop", serveRead(deskDeadline, a.readStop, a.stop))
 }
 

@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"waitroom/internal/audit"
 	"waitroom/internal/orders"
 	"waitroom/internal/orders/orderstest"
+	schema "waitroom/sql"
 )
 
 // lapse lets an order's time run out and ends it.
@@ -59,6 +62,27 @@ func TestLateMoneyReclaimsFreeSeatsOnce(t *testing.T) {
 		t.Errorf("evidence: the order went %q, its seats moved %d times; want pending expired paid, 9", path, moves)
 	}
 	h.receive(t, says(orders.SaysCaptured, order, "pi_2", 3*orderstest.PriceMinor), orders.PaidTwice)
+	h.audited(t)
+}
+
+// audited holds the house's own audit against the hall. That deadlines move only
+// forward is none of it: tests move them back.
+func (h *till) audited(t testing.TB) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), h.Pool.Config().ConnString())
+	must(t, err)
+	defer db.Close(t.Context()) //nolint:errcheck // a test's connection
+	queries, err := schema.Audits()
+	must(t, err)
+	r := audit.Run(t.Context(), audit.Sources{DB: db, Queries: queries, Event: h.Event})
+	for _, c := range r.Checks {
+		if c.Violations > 0 && c.Name != "a deadline moves for two reasons" {
+			t.Errorf("audit: %s, %s: broken %d times: %v", c.Promise, c.Name, c.Violations, c.Examples)
+		}
+	}
+	if r.Checked["P3"] == 0 || r.Checked["P4"] == 0 || r.Checked["P6"] == 0 || r.Checked["P13"] == 0 {
+		t.Errorf("audit: something was not judged: %v", r.Checked)
+	}
 }
 
 // What stands in the way of taking the seats again: then nothing is taken, and
