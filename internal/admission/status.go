@@ -246,6 +246,10 @@ func limitsOf(sale Sale, f Figures) limitsDoc {
 	return d
 }
 
+// Reach is how many people in the line what is left may do for: whoever has as
+// many ahead is behind the stock. False: it does for any line.
+func (s Standing) Reach() (people int64, some bool) { return s.figures().Standby(s.Stock) }
+
 // figures are the holder's under the state that this replica vouches for.
 func (s Standing) figures() Figures {
 	f := s.Figures

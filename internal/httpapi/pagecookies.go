@@ -15,12 +15,13 @@ import (
 // The cookies of one event, which no script reads and no other site's form
 // sends. The first three hold what API clients send as bearers.
 const (
-	secretCookie = "secret"
-	ticketCookie = "ticket"
-	passCookie   = "pass"
-	ordersCookie = "orders" // ids, the newest first: so that the place leads to them
-	cameCookie   = "came"   // where the front was at the join: where progress begins
-	leftCookie   = "left"   // the index of the place that was given up
+	secretCookie  = "secret"
+	ticketCookie  = "ticket"
+	passCookie    = "pass"
+	ordersCookie  = "orders"  // ids, the newest first: so that the place leads to them
+	cameCookie    = "came"    // where the front was at the join: where progress begins
+	leftCookie    = "left"    // the index of the place that was given up
+	standbyCookie = "standby" // "1": stays, though those ahead want more than there is
 )
 
 // cookieLife is as long as somebody may want to see what they bought.

@@ -82,6 +82,10 @@ type placePage struct {
 	OpensAt                         time.Time // zero: it has begun
 	Until                           time.Time // of the pass in this browser; zero: it has none
 	EtaText, VerdictText, StateText string
+	Late, Exceeds, Standby          bool   // Standby: its holder stays though those ahead want more than there is
+	ReachText                       string // how far what is left goes; "": for any line
+	LateText, BackAgain             string
+	OnStandby, MayStandby           string
 	Seats                           countsView
 	Orders                          []uuid.UUID
 }
@@ -117,6 +121,11 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	}
 	page.frame = p.frame(c, page.Head)
 	page.Message = message
+	page.Late, page.LateText = at.Late, lateText
+	page.Standby, page.Exceeds, page.OnStandby, page.MayStandby, page.BackAgain = cookie(c, standbyCookie) != "", at.Exceeds, onStandby, mayStandby, backAgain
+	if reach, some := r.line.Standing().Reach(); some {
+		page.ReachText = reachText(reach)
+	}
 	switch {
 	case message != "" && at.View == admission.ViewPassed:
 		page.Lead = ""
@@ -140,6 +149,9 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	}
 	if c.Query("refresh") != "" && page.Live {
 		page.Refresh = max(5, int(at.Poll.Seconds()))
+		if page.Standby && at.Exceeds {
+			page.Refresh = min(standbySlower*page.Refresh, int(admission.PollMax.Seconds()))
+		}
 	}
 	return p.show(c, "place.html", page, personal)
 }
@@ -154,6 +166,17 @@ func (p *pages) outside(c *fiber.Ctx, why error) error {
 	page := placePage{placeWords: noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != ""), Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
 	page.frame = p.frame(c, page.Head)
 	return p.show(c, "place.html", page, personal)
+}
+
+// standby is a flag of this browser's, and never another order: stay though those
+// ahead want more than there is, ask less often, and be told when that changes.
+func (p *pages) standby(c *fiber.Ctx) error {
+	flag := ""
+	if c.FormValue("standby") == "1" {
+		flag = "1"
+	}
+	p.keep(c, standbyCookie, flag, cookieLife)
+	return p.to(c, "/place")
 }
 
 func (p *pages) leave(c *fiber.Ctx) error {

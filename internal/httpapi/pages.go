@@ -55,6 +55,7 @@ func (p *pages) route(app *fiber.App) {
 	own := app.Group("/e/:event", p.sameOrigin)
 	own.Post("/join", p.join)
 	own.Post("/leave", p.leave)
+	own.Post("/standby", p.standby)
 	own.Post("/pass", p.goIn)
 	own.Post("/alive", p.alive)
 	own.Post("/claim", p.claim)

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"waitroom/internal/admission"
 	"waitroom/internal/inventory"
@@ -115,6 +116,7 @@ func words() (string, error) {
 	for _, v := range []admission.Verdict{admission.Likely, admission.Possible, admission.Unlikely} {
 		all[string(v)] = verdictWords(v)
 	}
+	all["reach"], all["again"] = reachWords, backAgain
 	text, err := json.Marshal(all)
 	return string(text), err
 }
@@ -164,6 +166,26 @@ func noPlace(closed, had bool) placeWords {
 		"Join it, and your place is kept in this browser. If you have just joined, then this browser does not keep cookies, and the line cannot know you again.",
 		"Join the line",
 	}
+}
+
+// What is said to latecomers, and to those behind the stock.
+const (
+	lateText   = "You were called a while ago. Your place is kept, and you can still go in: while others are at the door, every fifth to go in is one of those who come late, the lowest number first."
+	mayStandby = "You can stay on standby: your place is kept, this page checks less often, and it tells you as soon as there may be tickets for you again."
+	onStandby  = "You are on standby. Your place is kept; this page checks less often, and tells you as soon as there may be tickets for you again."
+	backAgain  = "There may be tickets for you again."
+	// standbySlower is how many times less often somebody on standby checks: still
+	// before they are called, for usually one does so at a third of the wait.
+	standbySlower = 3
+)
+
+const reachWords = "What is left may do for about the first {n} in the line."
+
+func reachText(people int64) string {
+	if people == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(reachWords, "{n}", web.Num(people))
 }
 
 const atDoor = "You are at the door. Who came first goes in first: press the button once more."

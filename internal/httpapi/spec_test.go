@@ -20,7 +20,7 @@ import (
 var exempt = []string{
 	"GET /", "GET /assets/{hash}/{name}",
 	"GET /e/{event}", "GET /e/{event}/draw", "GET /e/{event}/place", "GET /e/{event}/seats", "GET /e/{event}/orders/{order}",
-	"POST /e/{event}/join", "POST /e/{event}/leave", "POST /e/{event}/pass", "POST /e/{event}/alive",
+	"POST /e/{event}/join", "POST /e/{event}/leave", "POST /e/{event}/standby", "POST /e/{event}/pass", "POST /e/{event}/alive",
 	"POST /e/{event}/claim", "POST /e/{event}/done", "POST /e/{event}/orders/{order}/cancel",
 	"GET /v1/admin/events/{event}/line",
 }

@@ -88,6 +88,20 @@ var pictures = []picture{
 		b.withoutScript().join(w.queue(t, concertHall(t), 200))
 		b.heading("You are in the line")
 	}},
+	{"place-standby", func(t *testing.T, w *world, b *tab) {
+		b.join(w.behind(t))
+		b.press("Stay on standby")
+		b.sees("it is taken", "document.body.innerText.includes('You are on standby') && asof.textContent")
+	}},
+	{"place-behind-noscript", func(t *testing.T, w *world, b *tab) {
+		b.withoutScript().join(w.behind(t))
+		b.heading("You are in the line")
+	}},
+	{"place-late", func(t *testing.T, w *world, b *tab) {
+		b.late(t, w)
+		b.sees("it keeps itself true", "asof.textContent")
+	}},
+	{"place-late-noscript", func(t *testing.T, w *world, b *tab) { b.withoutScript().late(t, w) }},
 	{"place-soon", func(t *testing.T, w *world, b *tab) {
 		b.join(w.sale(t, concertHall(t), soon))
 		b.sees("it says when", "document.querySelector('#opens [data-left]').textContent && asof.textContent")
@@ -263,6 +277,9 @@ func (b *tab) look(name, axe string) {
 	if b.noScript { // the judge is a script; it shall see what is shown without
 		call(b, "script on", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
 		ask[bool](b, `[...document.querySelectorAll(".scriptless")].every(e => (e.style.setProperty("display", "flex", "important"), true))`)
+	}
+	if twice := ask[[]string](b, "[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)"); len(twice) > 0 {
+		b.t.Errorf("%s: %q name more than one thing", name, twice)
 	}
 	b.do("axe", chromedp.Evaluate[chromedp.Void](axe))
 	for _, scheme := range []string{"dark", "light"} {

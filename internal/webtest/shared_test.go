@@ -108,7 +108,7 @@ func (w *world) guarded(t *testing.T) {
 			t.Errorf("%s: policy %s, X-Content-Type-Options %q", path, policy, header.Get("X-Content-Type-Options"))
 		}
 	}
-	for _, path := range []string{"join", "leave", "pass", "claim", "done", "alive"} {
+	for _, path := range []string{"join", "leave", "standby", "pass", "claim", "done", "alive"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.house.Public+"/e/"+e+"/"+path, strings.NewReader(""))
 		if err != nil {
 			t.Fatal(err)

@@ -6,12 +6,14 @@
   if (!place) return;
   const $ = (id) => document.getElementById(id);
   const number = Number(place.dataset.number), bar = $("progress");
-  let least = Infinity, next = 5000, verdicts = [], called = place.dataset.view !== "waiting";
+  // On standby one asks three times less often: still before one is called.
+  const standby = "standby" in place.dataset, slower = 3;
+  let least = Infinity, next = 5000, verdicts = [], shown = "", called = place.dataset.view !== "waiting";
   window.nextPoll = () => next * (0.85 + 0.3 * Math.random());
 
   // Spoken politely, and at most once in half a minute; what is newest waits.
-  let spoken = -Infinity, waiting = "", timer = 0;
-  const speak = () => { $("say").textContent = waiting; spoken = performance.now(); timer = 0; };
+  let spoken = -Infinity, waiting = "", first = "", timer = 0;
+  const speak = () => { $("say").textContent = first + waiting; first = ""; spoken = performance.now(); timer = 0; };
   const say = (text) => {
     waiting = text;
     if (!timer) timer = setTimeout(speak, Math.max(0, spoken + 30000 - performance.now()));
@@ -19,9 +21,22 @@
 
   const roughly = (s) => s < 90 ? Math.max(5, Math.floor(s / 5 + 0.5) * 5) + " s" : s < 5400 ? Math.floor(s / 60 + 0.5) + " min" : (s / 3600).toFixed(1) + " h";
   const verdict = (d, ahead) => {
-    const demand = d.share * d.tickets * (d.inside + d.at_door + d.coming + d.turn * ahead);
-    if (ahead * d.tickets > d.seats.free + d.seats.pending) return "unlikely";
-    return demand < d.seats.free ? "likely" : demand < d.seats.free + d.seats.pending ? "possible" : "unlikely";
+    if (d.standby_ahead !== null && ahead >= d.standby_ahead) return "unlikely";
+    return d.share * d.tickets * (d.inside + d.at_door + d.coming + d.turn * ahead) < d.seats.free ? "likely" : "possible";
+  };
+  // It changes when two documents agree. Who was behind the stock and is not any
+  // more is told.
+  const judge = (d, ahead) => {
+    const n = window.say.number, words = window.say.words;
+    verdicts = [verdicts[1], verdict(d, ahead)];
+    if (verdicts[0] !== verdicts[1] && verdicts[0]) return;
+    if (verdicts[1] !== shown) $("again").hidden = !(standby && shown === "unlikely");
+    if (verdicts[1] !== shown && !$("again").hidden) first = words.again + " ";
+    shown = verdicts[1];
+    $("verdict").textContent = words[shown] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
+    $("reach").textContent = d.standby_ahead ? words.reach.replace("{n}", n(d.standby_ahead)) : "";
+    $("reach").hidden = !d.standby_ahead;
+    $("standby").hidden = shown !== "unlikely";
   };
   // Until the opening nobody is let in: that part of the wait is the same for all.
   const opens = (d) => Math.max(0, (Date.parse(d.opens_at) - Date.parse(d.as_of)) / 1000);
@@ -39,10 +54,10 @@
     place.querySelector("[data-f=ahead]").textContent = n(ahead);
     $("people").textContent = ahead === 1 ? "person" : "people";
     bar.value = Math.max(bar.value, bar.max - ahead);
-    verdicts = [verdicts[1], verdict(d, ahead)]; // it changes when two documents agree
-    if (verdicts[0] === verdicts[1] || !verdicts[0]) $("verdict").textContent = window.say.words[verdicts[1]] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
-    document.title = n(ahead) + " ahead – " + place.dataset.sale;
+    judge(d, ahead);
+    document.title = ($("again").hidden ? n(ahead) + " ahead" : window.say.words.again) + " – " + place.dataset.sale;
     next = ahead ? poll(d, ahead) : 1000; // whoever is first is called in a moment
+    if (standby && shown === "unlikely" && ahead) next = Math.min(1000 * d.poll.max_s, slower * next);
     say(n(ahead) + " ahead of you. " + $("eta").textContent);
   };
   const turn = () => {
@@ -65,6 +80,12 @@
     if (number < d.front) turn(); else wait(d, least);
   });
 
+  // What the answer's page says of the lane.
+  const late = (page) => {
+    const there = new DOMParser().parseFromString(page, "text/html").getElementById("late");
+    if (there) $("late").hidden = there.hidden;
+  };
+
   // At the door: who came first goes in first, and the page goes on asking.
   const form = $("turn").querySelector("form"), button = form.querySelector("button");
   form.addEventListener("submit", async (e) => {
@@ -74,6 +95,7 @@
       const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
       if (res && res.type === "opaqueredirect") { location.assign("/e/" + place.dataset.event + "/seats"); return; }
       if (res && res.status === 403) { form.submit(); return; } // something is asked for first: its page says what
+      if (res && res.ok) late(await res.text());
       $("door").textContent = "You are at the door. Who came first goes in first; this page goes in by itself.";
       say("You are at the door.");
       await new Promise((r) => setTimeout(r, res && res.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));
