@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ type auditCmd struct {
 	Line       string `help:"The line's export: a file, or a waiting room's admin address such as http://127.0.0.1:8081." placeholder:"FILE|URL"`
 	AdminToken string `env:"ADMIN_TOKEN" secret:"" help:"Bearer of the admin address."`
 	Witness    string `help:"What fans were told, as the demo writes it." placeholder:"FILE"`
+	Provider   string `help:"The stand-in provider's address, such as http://127.0.0.1:8090: what it knows of the money, and every request that it got. Audit while no money moves." placeholder:"URL"`
 	JSON       bool   `help:"Print the report as JSON."`
 }
 
@@ -66,18 +68,48 @@ func (c *auditCmd) audit(ctx context.Context) (audit.Report, error) {
 		s.Line = line
 	}
 	if c.Witness != "" {
-		told, err := os.Open(c.Witness)
+		witness, err := os.Open(c.Witness)
 		if err != nil {
 			return audit.Report{}, err
 		}
-		defer told.Close() //nolint:errcheck // read only
-		s.Witness = told
+		defer witness.Close() //nolint:errcheck // read only
+		s.Witness = witness
+	}
+	if c.Provider != "" {
+		if s.Ledger, err = told(ctx, c.Provider, "ledger"); err != nil {
+			return audit.Report{}, err
+		}
+		if s.Requests, err = told(ctx, c.Provider, "requests"); err != nil {
+			return audit.Report{}, err
+		}
 	}
 	if s.DB, err = pgx.Connect(ctx, c.DatabaseURL); err != nil {
 		return audit.Report{}, err
 	}
 	defer s.DB.Close(context.WithoutCancel(ctx)) //nolint:errcheck // read only
 	return audit.Run(ctx, s), nil
+}
+
+// told is what the provider knows, as it stands now.
+func told(ctx context.Context, provider, what string) (io.Reader, error) {
+	at, err := url.Parse(provider)
+	if err != nil {
+		return nil, fmt.Errorf("--provider: %w", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.JoinPath("_admin", what).String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("--provider: %w", err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the provider's %s: %w", what, err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read only
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("the provider's %s: %s", what, res.Status)
+	}
+	all, err := io.ReadAll(res.Body)
+	return bytes.NewReader(all), err
 }
 
 // open reads the line's export, from a file or from a waiting room that runs.

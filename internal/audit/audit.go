@@ -25,14 +25,18 @@ const (
 	Unusable = 3 // it cannot be told: the audit could not be done, or there was nothing to judge
 )
 
-// Sources are what an audit reads. Line and Witness may be nil: the checks that
-// need them are then left out, and the report says so.
+// Sources are what an audit reads. Readers may be nil: the checks that need them
+// are then left out, and the report says so. The provider's two go together, and
+// are read while no money moves.
 type Sources struct {
 	DB      *pgx.Conn
 	Queries fs.FS // promise_what.sql, one check each
 	Event   string
 	Line    io.Reader // NDJSON of places, as the admin listener exports them
 	Witness io.Reader // NDJSON of answers, as the fans got them
+
+	Ledger   io.Reader // JSON of the provider's payments and refunds, as it has them
+	Requests io.Reader // NDJSON of every request to it, as they arrived
 }
 
 // Check is one promise held against the facts.
@@ -53,11 +57,12 @@ type Report struct {
 	Untold  []string         `json:"untold"`  // promises for which nothing was counted
 	Checks  []Check          `json:"checks"`
 	Order   Order            `json:"order"`
+	Money   []*Money         `json:"money,omitempty"` // by currency, by the provider's ledger
 	Fault   string           `json:"fault,omitempty"`
 }
 
 // Promises that every audit must have counted something for.
-var required = [...]string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"}
+var required = [...]string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P13"}
 
 // Run audits one event in one snapshot of the database.
 func Run(ctx context.Context, s Sources) Report {
@@ -104,6 +109,9 @@ func (r *Report) run(ctx context.Context, s Sources) error {
 		return err
 	}
 	r.add(pace(letIn, rates)...)
+	if err := r.ledger(ctx, tx, s); err != nil {
+		return err
+	}
 	return r.witness(ctx, tx, s, passes, drawn)
 }
 
@@ -178,6 +186,9 @@ func (r Report) Fprint(w io.Writer) {
 	if o := r.Order; o.People > 0 {
 		fmt.Fprintf(w, "  the line's order: %d people, %d pairs inverted (Kendall distance %.4f), nobody behind more than %d of higher numbers\n",
 			o.People, o.Inverted, o.Kendall, o.Greatest)
+	}
+	for _, m := range r.Money {
+		fmt.Fprintf(w, "  the money, in minor units by the provider's ledger: %s\n", m)
 	}
 	for _, p := range r.Untold {
 		fmt.Fprintf(w, "  %-4s %s: there is nothing to judge it by yet\n", p, Says(p))

@@ -32,9 +32,9 @@ INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, c
 INSERT INTO provider_refunds (provider, id, payment_id, operation, amount_minor, currency, status)
   SELECT 'p', 're_1', payment_id, id, 2000, 'EUR', 'succeeded' FROM refund_operations WHERE status = 'confirmed';
 INSERT INTO refund_calls (epoch, operation, kind, verb, submitted_at, started_at, started_ns, in_flight, wrote, outcome, finished_at)
-  SELECT 1, id, kind, verb, now() - ago, now() - ago, ns, 1, 1, outcome, now() - ago FROM refund_operations,
+  SELECT 1, f.id, c.kind, c.verb, now() - ago, now() - ago, ns, 1, 1, c.outcome, now() - ago FROM refund_operations f,
     (VALUES ('first', 'create', 0, 'timed_out', interval '9 s'), ('look', 'list', 5000000000, 'succeeded', interval '4 s')) c(kind, verb, ns, outcome, ago)
-  WHERE status = 'confirmed';
+  WHERE f.status = 'confirmed';
 INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
   SELECT '10000000-0000-0000-0000-00000000000c', id, 'p', 'pi_c', 'captured', 1000, 'EUR', 900, 'human', now() FROM orders WHERE account = 'C';
 INSERT INTO human_list (kind, subject, order_id, payment_id) SELECT 'wrong_amount', 'pi_c', order_id, id FROM payments WHERE provider_payment_id = 'pi_c';
@@ -150,7 +150,9 @@ func TestEachCentThatIsLostIsFound(t *testing.T) {
 	)
 	send := knows().requests[1]
 	late := `(SELECT id FROM refund_operations WHERE reason = 'late')`
-	op := func(set string) string { return `UPDATE refund_operations SET ` + set + ` WHERE reason = 'second_payment'` }
+	op := func(set string) string {
+		return `UPDATE refund_operations SET ` + set + ` WHERE reason = 'second_payment'`
+	}
 	for _, c := range []struct {
 		name, check, sql string
 		spoil            func(*provider)
