@@ -36,6 +36,7 @@ type cli struct {
 	Orders   ordersCmd   `cmd:"" help:"Orders that wait to be paid."`
 	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
+	Refunds  refundsCmd  `cmd:"" help:"Money on its way back: when it is there, what waits, what a person has to do."`
 	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process  processCmd  `cmd:"" hidden:""`
