@@ -22,6 +22,7 @@ const (
 	NoEffect         Outcome = "no_effect"     // a kind that changes nothing here
 	NothingTaken     Outcome = "nothing_taken" // a success of no money
 	Unreadable       Outcome = "unreadable"    // ours, signed, and not as the provider documents it
+	Faulted          Outcome = "faulted"       // it could not be applied, by a fault of ours: tried again
 )
 
 // Says is what a provider notice tells of a payment. Allow-list: the zero
@@ -73,14 +74,17 @@ func (in Inbox) seen(n ProviderNotice, o Outcome) {
 
 // Receive stores a notice, applies it and writes what follows from it, all in
 // one transaction: when it returns without error the effect is durable and the
-// provider may forget the notice; with one, nothing happened and the provider
-// sends again. A copy, also one that comes at the same instant, gets the
-// first one's outcome and changes nothing.
+// provider may forget the notice. With one, nothing of its effect happened; the
+// provider sends again, and where the notice could at least be kept, we try again
+// ourselves (RetryWaiting), should the provider give up. A copy, also one that
+// comes at the same instant, gets the first one's outcome and changes nothing;
+// one of a notice that could not be applied applies it.
 func (in Inbox) Receive(ctx context.Context, body []byte) (outcome Outcome, err error) {
 	n, err := in.Read(body)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
+	var fault error
 	err = pg.InTx(ctx, in.Pool, func(tx pgx.Tx) error {
 		fresh, err := store(ctx, tx, n)
 		if err != nil {
@@ -88,19 +92,30 @@ func (in Inbox) Receive(ctx context.Context, body []byte) (outcome Outcome, err 
 		}
 		if !fresh {
 			outcome, err = firstOutcome(ctx, tx, n)
-			return err
+			if err != nil || outcome != Faulted {
+				return err
+			}
 		}
-		outcome, err = in.apply(ctx, tx, n)
-		if err != nil {
-			return err
+		if outcome, fault = in.attempt(ctx, tx, n); fault != nil {
+			outcome = Faulted
 		}
 		return settle(ctx, tx, n, outcome)
 	})
-	if err != nil {
+	if err = errors.Join(fault, err); err != nil {
 		return "", fmt.Errorf("provider notice %s (%s): %w", n.ID, n.Kind, err)
 	}
 	in.seen(n, outcome)
 	return outcome, nil
+}
+
+// attempt applies a notice in a savepoint: what fails is undone, and its row
+// stays.
+func (in Inbox) attempt(ctx context.Context, tx pgx.Tx, n ProviderNotice) (outcome Outcome, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
+		outcome, err = in.apply(ctx, savepoint, n)
+		return err
+	})
+	return outcome, err
 }
 
 // store is where copies take turns: the second waits for the first one's
@@ -115,9 +130,16 @@ func store(ctx context.Context, tx pgx.Tx, n ProviderNotice) (fresh bool, err er
 }
 
 // firstOutcome has a snapshot of its own, taken after the first copy's commit.
+// It is Faulted only while the notice is still to be applied; the row is then
+// held, so that one copy at a time does.
 func firstOutcome(ctx context.Context, tx pgx.Tx, n ProviderNotice) (outcome Outcome, err error) {
 	err = tx.QueryRow(ctx, `SELECT outcome FROM provider_notices
 		WHERE provider = $1 AND notice_id = $2`, n.Provider, n.ID).Scan(&outcome)
+	if err != nil || outcome != Faulted {
+		return outcome, err
+	}
+	err = tx.QueryRow(ctx, `SELECT CASE WHEN outcome = 'faulted' AND status <> 'waiting' THEN 'unknown_order' ELSE outcome END
+		FROM provider_notices WHERE provider = $1 AND notice_id = $2 FOR NO KEY UPDATE`, n.Provider, n.ID).Scan(&outcome)
 	return outcome, err
 }
 
@@ -179,7 +201,7 @@ func (o Outcome) rest() string {
 		return "applied"
 	case NoEffect, Foreign, NothingTaken, Outcome(refunds.HeardForeign):
 		return "ignored"
-	case UnknownOrder, Outcome(refunds.HeardUnknown):
+	case UnknownOrder, Faulted, Outcome(refunds.HeardUnknown):
 		return "waiting"
 	}
 	return "human"
@@ -210,7 +232,7 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 		return list(ctx, tx, UnknownOrder, n.Refund.ProviderPayment, nil, nil, fmt.Sprintf(
 			"%s tells of refunds of %s, whose money never came", n.Provider, n.Refund.ProviderPayment))
 	}
-	if outcome != UnknownOrder || status != "human" {
+	if outcome != UnknownOrder && outcome != Faulted || status != "human" {
 		return nil
 	}
 	return list(ctx, tx, UnknownOrder, n.ProviderPayment, nil, nil, fmt.Sprintf(

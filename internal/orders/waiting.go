@@ -63,17 +63,13 @@ func (in Inbox) retryOne(ctx context.Context, tx pgx.Tx) (one retried, err error
 		one.notice.Says = SaysUnreadable // it could be read when it came: another binary wrote it
 	}
 	one.notice.Provider, one.notice.ID = provider, id
-	err = pgx.BeginFunc(ctx, tx, func(savepoint pgx.Tx) (err error) {
-		one.outcome, err = in.apply(ctx, savepoint, one.notice)
-		return err
-	})
-	if err != nil {
-		one.outcome, one.fault = UnknownOrder, fmt.Errorf("provider notice %s: %w", id, err)
+	if one.outcome, err = in.attempt(ctx, tx, one.notice); err != nil {
+		one.outcome, one.fault = Faulted, fmt.Errorf("provider notice %s: %w", id, err)
 	}
 	return one, settle(ctx, tx, one.notice, one.outcome)
 }
 
-// Unsettled is how many provider notices wait for their order, and how many
+// Unsettled is how many provider notices wait to be applied, and how many
 // things wait for a person.
 func Unsettled(ctx context.Context, pool *pgxpool.Pool) (waiting, human int, err error) {
 	err = pool.QueryRow(ctx, `
