@@ -11,6 +11,7 @@ import (
 	"waitroom/internal/inventory"
 	"waitroom/internal/organiser"
 	"waitroom/internal/seating"
+	"waitroom/internal/stripe"
 )
 
 type eventCmd struct {
@@ -35,6 +36,9 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	event := newEvent(file)
 	event.Organiser = c.Organiser
+	if err := chargeable(event.Currency, hall.kept()); err != nil {
+		return err
+	}
 	if event.AccessCodes, err = codesOf(c.File, file); err != nil {
 		return err
 	}
@@ -56,6 +60,23 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	describeAsked(out, event)
 	if file.Rate == 0 {
 		fmt.Fprintf(out, "no rate is set, so nobody is let in: waitctl rate set %s N\n", file.ID)
+	}
+	return nil
+}
+
+// chargeable refuses prices that the payment provider could not be told
+// exactly: nobody could pay for a ticket.
+func chargeable(currency string, hall *inventory.Hall) error {
+	if hall == nil {
+		hall = &inventory.Hall{}
+	}
+	if _, err := stripe.ToProvider(0, currency); err != nil {
+		return refuse("currency: the payment provider does not take %s", currency)
+	}
+	for _, t := range hall.Tiers {
+		if _, err := stripe.ToProvider(t.AmountMinor, currency); err != nil {
+			return refuse("prices.%s: the payment provider cannot charge %s %s exactly", t.ID, seating.FormatAmount(currency, t.AmountMinor), currency)
+		}
 	}
 	return nil
 }

@@ -112,7 +112,11 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	h := &hall{sold}
-	outcome, detail, err := inventory.ImportHall(ctx, pool, c.Event, *h.kept(), c.Replace)
+	kept := h.kept()
+	if err := chargeable(h.Currency, kept); err != nil {
+		return err
+	}
+	outcome, detail, err := inventory.ImportHall(ctx, pool, c.Event, *kept, c.Replace)
 	if err != nil {
 		return err
 	}
