@@ -10,6 +10,7 @@ import (
 
 	"waitroom/internal/admission"
 	"waitroom/internal/inventory"
+	"waitroom/internal/support"
 )
 
 // API is what the waiting room's listeners need from the rest of the process.
@@ -29,7 +30,8 @@ type API struct {
 	// Money writes an amount in minor units, with its currency's decimals.
 	Money      func(minor int64, currency string) string
 	AdminToken string
-	Desk       *Desk    // where organisers steer
+	Desk       *Desk // where organisers steer
+	Support    *support.Desk
 	Identity   Identity // what events may ask of who joins
 	Joins      *Limiter // of joins from one network; nil limits nobody
 	Log        *slog.Logger
@@ -89,6 +91,7 @@ func (a *API) Admin() *fiber.App {
 	app := newApp(a.Log, limits)
 	app.Get("/v1/admin/events/:event/line", a.export)
 	a.organisers(app)
+	a.refunding(app)
 	return app
 }
 

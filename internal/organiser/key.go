@@ -23,14 +23,18 @@ import (
 type Scope string
 
 const (
-	LineRead     Scope = "line:read"     // settings, live numbers, the record of changes
-	LineWrite    Scope = "line:write"    // settings, pause, resume, stop, close
-	RefundsRead  Scope = "refunds:read"  // what became of refunds
-	RefundsWrite Scope = "refunds:write" // ask for refunds
+	LineRead       Scope = "line:read"       // settings, live numbers, the record of changes
+	LineWrite      Scope = "line:write"      // settings, pause, resume, stop, close
+	RefundsRead    Scope = "refunds:read"    // orders, what became of refunds, what waits for a person
+	RefundsWrite   Scope = "refunds:write"   // ask for refunds, of a customer who is named
+	RefundsApprove Scope = "refunds:approve" // say yes or no to refunds that others asked for
+	HumanWrite     Scope = "human:write"     // take, note, decide what is on the human list
 )
 
 // Scopes are all that there are.
-func Scopes() []Scope { return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite} }
+func Scopes() []Scope {
+	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite}
+}
 
 // House is whose events are that were given to nobody.
 const House = "house"

@@ -196,3 +196,11 @@ func Approvals(ctx context.Context, pool *pgxpool.Pool, organiser string, waitin
 	}
 	return list, nil
 }
+
+// Waiting is how many wait for a person's word.
+func Waiting(ctx context.Context, pool *pgxpool.Pool) (n int, err error) {
+	if err = pool.QueryRow(ctx, `SELECT count(*) FROM refund_approvals WHERE decision IS NULL`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("approvals: %w", err)
+	}
+	return n, nil
+}

@@ -23,6 +23,8 @@ type Desk struct {
 	StartsPerS float64
 	// ProviderAmount tells an amount in the unit that the provider counts in.
 	ProviderAmount func(minor int64, currency string) (int64, error)
+	// Answered, unless nil, hears of each answer.
+	Answered func(Answer)
 }
 
 // Word is how the refund of a line stands, to whoever asked for it.

@@ -1,0 +1,93 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"waitroom/internal/organiser"
+)
+
+type humanItem struct {
+	ID           int64
+	Kind, Status string
+	Owner        *string
+	Can          []string
+	Operation    string
+	History      []struct{ By, Did, Note string }
+	ResolvedAt   *string `json:"resolved_at"`
+}
+
+// givenUp puts the refund of a line before a person, as the outlet would.
+func (h *house) givenUp(d sure, s sale) {
+	h.t.Helper()
+	h.want(d.ask("POST", s.path(), "", s.wants(0)), 202, "")
+	for _, sql := range []string{
+		`UPDATE refund_operations SET status = 'manual', sends = 3, first_sent_at = now() WHERE order_id = $1`,
+		`INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
+		 SELECT 'refund_manual', id, id, order_id, payment_id, 'no end within 15m0s' FROM refund_operations WHERE order_id = $1`,
+	} {
+		if _, err := h.pool.Exec(h.t.Context(), sql, s.order); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// The human list over the API: what is on it, what may be done, who did it.
+func TestTheHumanListOverTheAPI(t *testing.T) {
+	h := openStill(t)
+	agent := h.helper(organiser.House, "agent", organiser.RefundsWrite)
+	kim := h.helper(organiser.House, "kim", organiser.RefundsRead, organiser.HumanWrite)
+	theirs := h.helper("acme", "theirs", organiser.RefundsRead, organiser.HumanWrite)
+	h.givenUp(agent, h.sold("ann", 1))
+	h.givenUp(agent, h.sold("bob", 1))
+	var page struct {
+		Items []humanItem
+		Next  *int64
+	}
+	kim.want(kim.ask("GET", "/v1/organiser/human?limit=1", "", nil), 200, "").into(t, &page)
+	if len(page.Items) != 1 || page.Next == nil || page.Items[0].Status != "manual" {
+		t.Fatalf("the first page: %+v", page)
+	}
+	last := page.Items[0].ID
+	kim.want(kim.ask("GET", fmt.Sprint("/v1/organiser/human?before=", *page.Next), "", nil), 200, "").into(t, &page)
+	if len(page.Items) != 1 || page.Next != nil || page.Items[0].ID >= last {
+		t.Errorf("the second page: %+v", page)
+	}
+	at := fmt.Sprint("/v1/organiser/human/", last)
+	act := func(do, why, refund string) answer {
+		return kim.ask("POST", at, "", map[string]string{"do": do, "why": why, "refund": refund})
+	}
+	h.want(agent.ask("POST", at, "", map[string]string{"do": "take"}), 403, "scope_missing")
+	h.want(agent.ask("GET", at, "", nil), 403, "scope_missing")
+	h.want(theirs.ask("GET", at, "", nil), 404, "no_such_item")
+	h.want(theirs.ask("POST", at, "", map[string]string{"do": "take"}), 404, "no_such_item")
+	h.want(kim.ask("GET", "/v1/organiser/human/x", "", nil), 404, "no_such_item")
+	h.want(act("erase", "x", ""), 400, "bad_request")
+	h.want(act("push", "", ""), 400, "bad_request")
+	h.want(act("refunded", "found it", ""), 400, "bad_request")
+	h.want(act("resolve", "tired of it", ""), 409, "not_now")
+	h.want(act("take", "", ""), 200, "")
+	h.want(act("note", "the bank says tomorrow", ""), 200, "")
+	var i humanItem
+	h.want(act("push", "the provider is back", ""), 200, "").into(t, &i)
+	if i.Status != "queued" || i.Owner == nil || *i.Owner != "kim" {
+		t.Errorf("pushed: %+v", i)
+	}
+	h.want(act("push", "again", ""), 409, "not_now")
+	if _, err := h.pool.Exec(t.Context(), `UPDATE refund_operations SET status = 'manual' WHERE id = $1`, i.Operation); err != nil {
+		t.Fatal(err)
+	}
+	h.want(act("refunded", "in the dashboard", "re_9"), 200, "").into(t, &i)
+	var did []string
+	for _, p := range i.History {
+		did = append(did, p.Did)
+	}
+	if want := []string{"opened", "owned", "noted", "pushed", "decided", "resolved"}; !slices.Equal(did, want) || i.Status != "confirmed" || i.ResolvedAt == nil {
+		t.Errorf("the item is %+v, its history %v, want %v", i, did, want)
+	}
+	h.want(kim.ask("GET", "/v1/organiser/human?state=resolved", "", nil), 200, "").into(t, &page)
+	if len(page.Items) != 1 {
+		t.Errorf("resolved: %+v", page)
+	}
+}
