@@ -27,6 +27,7 @@ type demoCmd struct {
 	Fans      int           `default:"20000" help:"People who come."`
 	Replicas  int           `help:"Waiting rooms, each a process of its own; 0: one, in this process. Needs --line dynamodb." placeholder:"N"`
 	Harm      bool          `help:"Kill and stop replicas that release, during the sale. Needs two or more."`
+	Chaos     string        `default:"" enum:",money" help:"What goes wrong on purpose. money: fans who pay twice, late or another amount; a provider whose answers are lost, late or lies; its notices too." placeholder:"money"`
 	Lobby     int           `help:"Of them, how many come before the opening, to a lobby that is drawn."`
 	Rate      float64       `default:"50" help:"People let in a second."`
 	Plan      string        `help:"A seating plan to sell instead of the concert hall." placeholder:"FILE"`
@@ -90,7 +91,7 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 		}
 		fmt.Fprintf(out, "database: %s at %s, as DATABASE_URL says; the event demo stays in it\n", at.Database, at.Host)
 	}
-	report, err := demo.Run(ctx, demo.Config{
+	config := demo.Config{
 		Build: demo.Build{
 			Services: demo.Services{DatabaseURL: c.DatabaseURL, NATSURL: c.NATSURL, DynamoDB: c.DynamoDB},
 			Line:     c.Line, Addr: c.Addr, Event: event, Hall: hall, OpensIn: c.opensIn(), Lobby: c.Lobby > 0, Replicas: c.Replicas,
@@ -105,7 +106,11 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 			},
 		},
 		Limit: c.Limit, File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit, Harm: c.Harm,
-	})
+	}
+	if c.Chaos == "money" {
+		config = config.WithMoneyChaos()
+	}
+	report, err := demo.Run(ctx, config)
 	switch {
 	case errors.Is(err, demo.ErrEnded):
 		return interrupted{err}

@@ -24,6 +24,9 @@ type Audience struct {
 	NeverPay    float64 `json:"never_pay"`    // of buyers
 	LatePay     float64 `json:"late_pay"`     // of buyers: pay after their time is over
 	Cancel      float64 `json:"cancel"`       // of buyers: give their order back
+	PayTwice    float64 `json:"pay_twice"`    // of buyers: pay two payments of one order at once
+	PayOther    float64 `json:"pay_other"`    // of buyers: pay another amount than was asked
+	PayLast     float64 `json:"pay_last"`     // of buyers: pay as their time ends
 	Leave       float64 `json:"leave"`        // give their place up while they wait
 	Reload      float64 `json:"reload"`       // join again while they wait
 	DoubleClick float64 `json:"double_click"` // send the same request twice at once
@@ -61,6 +64,9 @@ const (
 	NeverPays
 	PaysLate
 	Cancels
+	PaysTwice
+	PaysOther
+	PaysLast // money and the order's end cross
 )
 
 // Fan is the i-th of the audience: the seed alone says who that is.
@@ -95,13 +101,17 @@ func wanted(r *rand.Rand, mean float64, limit int) int {
 }
 
 func (a Audience) ending(x float64) Ending {
-	switch {
-	case x < a.NeverPay:
-		return NeverPays
-	case x < a.NeverPay+a.LatePay:
-		return PaysLate
-	case x < a.NeverPay+a.LatePay+a.Cancel:
-		return Cancels
+	for _, e := range []struct {
+		share float64
+		Ending
+	}{
+		{a.NeverPay, NeverPays}, {a.LatePay, PaysLate}, {a.Cancel, Cancels},
+		{a.PayTwice, PaysTwice}, {a.PayOther, PaysOther}, {a.PayLast, PaysLast},
+	} {
+		if x < e.share {
+			return e.Ending
+		}
+		x -= e.share
 	}
 	return Pays
 }

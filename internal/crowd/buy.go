@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"waitroom/internal/audience"
@@ -125,32 +127,81 @@ func (f *fan) settle(ctx context.Context, o *order) {
 		f.ask(ctx, "POST", "/v1/orders/"+o.ID+"/cancel", f.ticket, "cancel-"+o.ID, nil)
 		return
 	case audience.PaysLate:
-		checkout := f.checkout(ctx, o)
-		if wait(ctx, time.Until(o.PayBy)+f.crowd.Pay) && f.atProvider(ctx, checkout, "pay") {
+		checkout := f.checkout(ctx, o, "pay-"+o.ID)
+		if wait(ctx, time.Until(o.PayBy)+f.crowd.Pay) && f.atProvider(ctx, checkout, "pay", nil) {
 			f.crowd.Tally.PaidLate.Add(1)
 		}
 		return
+	case audience.PaysLast:
+		f.payLast(ctx, o)
+		return
 	}
 	wait(ctx, f.UntilPaying)
-	checkout := f.checkout(ctx, o)
-	if f.rand.Float64() < 0.05 { // the first card does not work
-		f.atProvider(ctx, checkout, "decline")
+	checkout := f.checkout(ctx, o, "pay-"+o.ID)
+	switch f.Ends {
+	case audience.PaysTwice:
+		f.payTwice(ctx, o, checkout)
+		return
+	case audience.PaysOther:
+		if f.atProvider(ctx, checkout, "pay", url.Values{"amount": {strconv.Itoa(100 + f.rand.IntN(20000))}}) {
+			f.crowd.Tally.PaidOther.Add(1)
+		}
+		return
 	}
-	if f.atProvider(ctx, checkout, "pay") {
+	if f.rand.Float64() < 0.05 { // the first card does not work
+		f.atProvider(ctx, checkout, "decline", nil)
+	}
+	if f.atProvider(ctx, checkout, "pay", nil) {
 		f.crowd.Tally.Paid.Add(1)
 		f.watch(ctx, o)
 	}
 }
 
+// payTwice is a second tab: each has a payment of its own, and both are paid.
+func (f *fan) payTwice(ctx context.Context, o *order, checkout string) {
+	second := f.checkout(ctx, o, "pay-"+o.ID+"-again")
+	var both sync.WaitGroup
+	var paid atomic.Int32
+	for _, at := range []string{checkout, second} {
+		both.Go(func() {
+			if f.atProvider(ctx, at, "pay", nil) {
+				paid.Add(1)
+			}
+		})
+	}
+	both.Wait()
+	if paid.Load() == 2 {
+		f.crowd.Tally.PaidTwice.Add(1)
+	}
+	if paid.Load() > 0 {
+		f.crowd.Tally.Paid.Add(1)
+		f.watch(ctx, o)
+	}
+}
+
+// payLast pays around the order's end: whether it was in time, the fan cannot
+// know.
+func (f *fan) payLast(ctx context.Context, o *order) {
+	checkout := f.checkout(ctx, o, "pay-"+o.ID)
+	var now struct{ Order order }
+	if f.ask(ctx, "GET", "/v1/orders/"+o.ID, f.ticket, "", nil).into(&now) && !now.Order.PayBy.IsZero() {
+		o.PayBy = now.Order.PayBy // entering payment moved it
+	}
+	around := time.Duration((2.5*f.rand.Float64() - 1.5) * float64(time.Second))
+	if wait(ctx, time.Until(o.PayBy)+around) && f.atProvider(ctx, checkout, "pay", nil) {
+		f.crowd.Tally.PaidLast.Add(1)
+	}
+}
+
 // checkout opens the payment and says where to pay.
-func (f *fan) checkout(ctx context.Context, o *order) string {
+func (f *fan) checkout(ctx context.Context, o *order, key string) string {
 	var got struct {
 		Payment struct {
 			CheckoutURL string `json:"checkout_url"`
 		}
 	}
 	for ctx.Err() == nil {
-		r := f.crowd.call(ctx, "POST", o.PayURL, f.ticket, "pay-"+o.ID, nil)
+		r := f.crowd.call(ctx, "POST", o.PayURL, f.ticket, key, nil)
 		if (r.status == 201 || r.status == 200) && r.into(&got) {
 			return got.Payment.CheckoutURL
 		}
@@ -167,16 +218,17 @@ func (f *fan) checkout(ctx context.Context, o *order) string {
 }
 
 // atProvider presses a button on the provider's checkout page.
-func (f *fan) atProvider(ctx context.Context, checkout, button string) bool {
+func (f *fan) atProvider(ctx context.Context, checkout, button string, form url.Values) bool {
 	at, err := url.Parse(checkout)
 	if checkout == "" || err != nil {
 		return false
 	}
 	at.RawQuery = ""
-	req, err := http.NewRequestWithContext(ctx, "POST", strings.TrimSuffix(at.String(), "/")+"/"+button, nil)
+	req, err := http.NewRequestWithContext(ctx, "POST", strings.TrimSuffix(at.String(), "/")+"/"+button, strings.NewReader(form.Encode()))
 	if err != nil {
 		return false
 	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	res, err := f.crowd.client.Do(req)
 	if err != nil {
 		return false

@@ -35,6 +35,7 @@ type Tally struct {
 	Joined, Waiting, AtDoor, LetIn, Left atomic.Int64
 	Claimed, Refused, FoundNothing       atomic.Int64
 	Paid, PaidLate, NeverPaid, Cancelled atomic.Int64
+	PaidTwice, PaidOther, PaidLast       atomic.Int64
 	Busy, Unknown, Faults                atomic.Int64
 	Done                                 atomic.Int64
 }

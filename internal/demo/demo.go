@@ -215,9 +215,8 @@ func (w *watch) free(ctx context.Context) error {
 	return err
 }
 
-// leave sends everybody home, and waits for what the provider still has to
-// tell: money that came too late is part of the sale's end, and so is its way
-// back.
+// leave sends everybody home, and waits for the money: what came too late is
+// part of the sale's end, and so is its way back.
 func (w *watch) leave(ctx context.Context) error {
 	w.sendHome()
 	if w.gone != nil {
@@ -225,19 +224,7 @@ func (w *watch) leave(ctx context.Context) error {
 			return err
 		}
 	}
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for range 200 {
-		if w.h.Provider.Undelivered() == 0 {
-			return w.h.refunded(ctx)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-again.C:
-		}
-	}
-	return errors.New("the provider's notices do not arrive")
+	return w.h.moneyRests(ctx)
 }
 
 // look reads the shared document.
@@ -330,7 +317,13 @@ func audited(ctx context.Context, c Config, h *House, log string, r *Report) err
 		return err
 	}
 	defer told.Close() //nolint:errcheck // read only
-	a := audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: c.Event.ID, Line: line, Witness: told})
+	ledger, requests, err := h.providerKnows(ctx)
+	if err != nil {
+		return err
+	}
+	a := audit.Run(ctx, audit.Sources{
+		DB: db, Queries: queries, Event: c.Event.ID, Line: line, Witness: told, Ledger: ledger, Requests: requests,
+	})
 	a.Fprint(c.Out)
 	r.judge(a)
 	return nil

@@ -60,6 +60,7 @@ type Build struct {
 	Dir      string // for the line's file
 	Logs     io.Writer
 	Disorder payprov.Disorder // how the provider's notices travel
+	Faults   []payprov.Script // which requests to it go wrong, and how
 	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
 	OpensIn  time.Duration
@@ -96,7 +97,7 @@ func Open(ctx context.Context, b Build) (_ *House, err error) {
 	if err := h.create(ctx, b); err != nil {
 		return nil, err
 	}
-	if err := h.provider(ctx, b.Disorder); err != nil {
+	if err := h.provider(ctx, b.Disorder, b.Faults); err != nil {
 		return nil, err
 	}
 	if err := h.start(ctx, b); err != nil {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,32 +19,33 @@ import (
 // Report is what a demo ends with. It is read from the database once the sale
 // is over, not from what the processes say of themselves.
 type Report struct {
-	Fans          int            `json:"fans"`
-	Seats         int64          `json:"seats"`
-	Sold          int64          `json:"sold"`
-	Free          int64          `json:"free"`
-	Pending       int64          `json:"pending"`
-	HeldBack      int64          `json:"held_back"`
-	PaidOrders    int64          `json:"paid_orders"`
-	ExpiredOrders int64          `json:"expired_orders"`
-	Cancelled     int64          `json:"cancelled_orders"`
-	RefundsOwed   int64          `json:"refund_operations"`
-	Refunds       int64          `json:"refunds"` // of these, those that have arrived
-	Waves         int64          `json:"waves"`
-	Oversold      int64          `json:"oversold"`
-	LetIn         int64          `json:"let_in"`
-	LetInMax1s    int64          `json:"let_in_max_1s"`
-	Rate          float64        `json:"rate"`
-	Seconds       float64        `json:"seconds"` // from the opening to the end
-	Seed          uint64         `json:"seed"`
-	Line          string         `json:"line"`
-	Limited       bool           `json:"limited"` // the fans were sent home before the sale was over
-	WaitP50       float64        `json:"wait_p50_s"`
-	WaitP95       float64        `json:"wait_p95_s"`
-	FoundNothing  int64          `json:"found_nothing"`
-	Odd           map[string]int `json:"unexpected_answers"`
-	Harmed        int            `json:"harmed"` // how often a replica was killed or stopped meanwhile
-	Audit         AuditResult    `json:"audit"`
+	Fans          int              `json:"fans"`
+	Seats         int64            `json:"seats"`
+	Sold          int64            `json:"sold"`
+	Free          int64            `json:"free"`
+	Pending       int64            `json:"pending"`
+	HeldBack      int64            `json:"held_back"`
+	PaidOrders    int64            `json:"paid_orders"`
+	ExpiredOrders int64            `json:"expired_orders"`
+	Cancelled     int64            `json:"cancelled_orders"`
+	RefundsOwed   int64            `json:"refund_operations"`
+	Refunds       int64            `json:"refunds"` // of these, those that have arrived
+	RefundsBy     map[string]int64 `json:"refunds_by_status"`
+	Waves         int64            `json:"waves"`
+	Oversold      int64            `json:"oversold"`
+	LetIn         int64            `json:"let_in"`
+	LetInMax1s    int64            `json:"let_in_max_1s"`
+	Rate          float64          `json:"rate"`
+	Seconds       float64          `json:"seconds"` // from the opening to the end
+	Seed          uint64           `json:"seed"`
+	Line          string           `json:"line"`
+	Limited       bool             `json:"limited"` // the fans were sent home before the sale was over
+	WaitP50       float64          `json:"wait_p50_s"`
+	WaitP95       float64          `json:"wait_p95_s"`
+	FoundNothing  int64            `json:"found_nothing"`
+	Odd           map[string]int   `json:"unexpected_answers"`
+	Harmed        int              `json:"harmed"` // how often a replica was killed or stopped meanwhile
+	Audit         AuditResult      `json:"audit"`
 
 	Samples []course.Sample   `json:"samples"`
 	Setting rehearsal.Setting `json:"setting"` // what a rehearsal of this sale needs
@@ -53,6 +56,7 @@ type AuditResult struct {
 	Exit    int              `json:"exit"`
 	Checked map[string]int64 `json:"checked"`
 	Order   audit.Order      `json:"order"` // how far from the line's order people were let in
+	Money   []*audit.Money   `json:"money"` // where all that was captured is
 
 	Promises []audit.Promise `json:"promises"`
 }
@@ -61,6 +65,12 @@ type AuditResult struct {
 func (r Report) Summary() string {
 	s := fmt.Sprintf("%d of %d seats sold in %.0f s, %d oversold; %d waves; at most %d let in in any second at %g/s; audit: %s",
 		r.Sold, r.Seats, r.Seconds, r.Oversold, r.Waves, r.LetInMax1s, r.Rate, audit.Verdict(r.Audit.Exit))
+	if r.RefundsOwed > 0 {
+		s += fmt.Sprintf("\n%d refunds owed:", r.RefundsOwed)
+		for _, status := range slices.Sorted(maps.Keys(r.RefundsBy)) {
+			s += fmt.Sprintf(" %d %s", r.RefundsBy[status], status)
+		}
+	}
 	if r.Limited {
 		s += "\nthe limit ended it: the fans were sent home before the sale was over"
 	}
@@ -78,13 +88,14 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 		return fmt.Errorf("report: %w", err)
 	}
 	err = db.QueryRow(ctx, `
-		SELECT count(*) FILTER (WHERE status = 'paid'), count(*) FILTER (WHERE status = 'expired'), count(*) FILTER (WHERE status = 'cancelled'),
-		  (SELECT count(*) FROM refund_operations f JOIN orders q ON q.id = f.order_id WHERE q.event_id = $1),
-		  (SELECT count(*) FROM refund_operations f JOIN orders q ON q.id = f.order_id WHERE q.event_id = $1 AND f.status = 'confirmed')
+		SELECT count(*) FILTER (WHERE status = 'paid'), count(*) FILTER (WHERE status = 'expired'), count(*) FILTER (WHERE status = 'cancelled')
 		FROM orders WHERE event_id = $1`, event).
-		Scan(&r.PaidOrders, &r.ExpiredOrders, &r.Cancelled, &r.RefundsOwed, &r.Refunds)
+		Scan(&r.PaidOrders, &r.ExpiredOrders, &r.Cancelled)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
+	}
+	if err := r.refunds(ctx, db, event); err != nil {
+		return err
 	}
 	// Seats sold more often than there are: live lines beyond one a seat.
 	err = db.QueryRow(ctx, `
@@ -108,7 +119,7 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 }
 
 func (r *Report) judge(a audit.Report) {
-	r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order, Promises: a.Promises()}
+	r.Audit = AuditResult{Exit: a.Exit, Checked: a.Checked, Order: a.Order, Money: a.Money, Promises: a.Promises()}
 }
 
 // Write leaves the report as JSON and, beside it, as a page with plots.

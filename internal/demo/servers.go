@@ -1,8 +1,10 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -95,13 +97,16 @@ func (h *House) create(ctx context.Context, b Build) error {
 }
 
 // provider starts the stand-in for the payment provider.
-func (h *House) provider(ctx context.Context, d payprov.Disorder) error {
+func (h *House) provider(ctx context.Context, d payprov.Disorder, faults []payprov.Script) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	h.ProviderURL = "http://" + l.Addr().String()
 	h.Provider = payprov.New(payprov.Config{SecretKey: "sk_demo", PublicURL: h.ProviderURL, Disorder: d})
+	if err := h.Provider.Play(faults...); err != nil {
+		return err
+	}
 	server := &http.Server{Handler: h.Provider.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan struct{})
 	go func() {
@@ -112,4 +117,27 @@ func (h *House) provider(ctx context.Context, d payprov.Disorder) error {
 		func() error { defer func() { <-served }(); return server.Close() },
 		func() error { h.Provider.Close(); return nil })
 	return nil
+}
+
+// providerKnows is the provider's ledger and its log of requests, as anybody at
+// its address reads them.
+func (h *House) providerKnows(ctx context.Context) (ledger, requests io.Reader, err error) {
+	read := func(what string) (io.Reader, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.ProviderURL+"/_admin/"+what, nil)
+		if err != nil {
+			return nil, err
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close() //nolint:errcheck // read only
+		all, err := io.ReadAll(res.Body)
+		return bytes.NewReader(all), err
+	}
+	if ledger, err = read("ledger"); err != nil {
+		return nil, nil, err
+	}
+	requests, err = read("requests")
+	return ledger, requests, err
 }

@@ -49,7 +49,7 @@ func (s *stage) order(p *person, id, got int32) {
 	switch {
 	case p.Ends == audience.Cancels && p.UntilPaying < s.PayWithin:
 		s.in(p.UntilPaying, cancels, id)
-	case p.Ends == audience.Pays && due < s.PayWithin:
+	case (p.Ends == audience.Pays || p.Ends == audience.PaysTwice) && due < s.PayWithin:
 		s.in(due, pays, id)
 	default:
 		s.in(s.PayWithin+s.upTo(200*time.Millisecond), lapses, id)
