@@ -1,6 +1,7 @@
 # make demo    a whole on-sale on this machine: ARGS="--fans 20000 --rate 50 --exit"
 # make build   every program, into bin/
 # make test    everything, on real servers; installs what is missing
+# make outlet-proof  the refunds' outlet, slow, cut, stopped and killed, against the provider's own log
 # make bench   the line against its anchors: BENCH lines, and bench/results.json
 # make check   format, vet, staticcheck, and the import plan
 # make fmt     gofumpt
@@ -11,7 +12,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo build test bench check fmt
+.PHONY: demo build test outlet-proof bench check fmt
 
 demo:
 	@scripts/need.sh go postgres
@@ -28,6 +29,12 @@ test:
 	@scripts/need.sh go postgres redis nginx chromium node tools
 	go vet ./...
 	go test -p 2 -timeout 15m ./...
+
+outlet-proof:
+	@scripts/need.sh go postgres
+	go test -count=1 ./internal/outlet
+	go test -count=1 -v ./internal/refunds -run 'Backlog|Outlet|Quota|TimeOuts'
+	go test -count=1 -v ./internal/daemon -run 'Outlet|Refunder|NoAnswer|Sends|Notice.*Answer|NoIsNot|ByHand'
 
 bench:
 	@scripts/need.sh go node tools

@@ -2,6 +2,7 @@ package refunds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -15,8 +16,9 @@ import (
 // one only as it was read.
 type Book interface {
 	Due(ctx context.Context) (Due, error)
-	// Submit commits a call before a byte of it leaves. After an error the
-	// call may be there, and the outlet may be another's.
+	// Submit commits a call before a byte of it leaves. After ErrNotTaken there
+	// is none; after any other error there may be one, and the outlet may be
+	// another's.
 	Submit(ctx context.Context, j Job, v Verb) (call int64, wait time.Duration, ok bool, err error)
 	// Settle writes down what a call came to. Again, it changes nothing.
 	Settle(ctx context.Context, s Sent) (Step, error)
@@ -67,6 +69,10 @@ func (d *Dispatcher) step(taking, work context.Context, under *sync.WaitGroup) (
 	call, wait, ok, err := d.Book.Submit(work, *job, verb)
 	if err != nil || !ok {
 		turn.GiveBack()
+		if errors.Is(err, ErrNotTaken) {
+			d.Log.Error("a refund's call is not taken", "operation", job.Ask.Operation, "error", err)
+			return time.Second, nil // the other group has the next turn
+		}
 		return 0, err
 	}
 	turn.Sure()

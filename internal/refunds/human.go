@@ -2,6 +2,7 @@ package refunds
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -30,9 +31,17 @@ func (e entry) ask(ctx context.Context, tx pgx.Tx, s Step) error {
 	case FailedLater:
 		return list(ctx, tx, item{hasFailed, e.id, e.id, s.why()})
 	case Confirmed:
-		return settleItems(ctx, tx, e.id)
+		return errors.Join(settleItems(ctx, tx, e.id), adopt(ctx, tx, s.Refund))
 	}
 	return nil
+}
+
+// adopt resolves what was asked about a refund that somebody made by hand: it
+// turned out to be an operation's.
+func adopt(ctx context.Context, tx pgx.Tx, providerRefund string) error {
+	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
+		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, madeByHand, providerRefund)
+	return wrap("human list: refund "+providerRefund, err)
 }
 
 func (s Step) why() string {

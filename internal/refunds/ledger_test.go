@@ -450,6 +450,16 @@ func TestARefundByHandIsAPersons(t *testing.T) {
 	if n := d.Count(t, `SELECT count(*) FROM human_list WHERE kind = 'refund_by_hand' AND resolved_at IS NULL`); n != 1 {
 		t.Errorf("%d on the list, want 1", n)
 	}
+	// An operation comes to it by a look: then it is nobody's question any more.
+	id := d.owed("ben")
+	told.ProviderPayment, told.ProviderRefund, told.AmountMinor = "pi_ben", "re_b", 1000
+	d.hear(told)
+	d.answer(says(refunds.AlreadyRefunded))
+	d.answer(refunds.Answer{Outcome: refunds.ByHand, Refund: "re_b"})
+	d.want(id, "confirmed, 0 pending, 1000 refunded, 0 asked")
+	if n := d.Count(t, `SELECT count(*) FROM human_list WHERE subject = 're_b' AND resolved_at IS NULL`); n != 0 {
+		t.Error("a person is still asked about it")
+	}
 	told.ProviderPayment = "pi_stranger"
 	if h := d.hear(told); h != refunds.HeardForeign {
 		t.Errorf("a stranger's refund: %s", h)
@@ -527,6 +537,27 @@ func TestALockWithoutTheQuotaSendsNothing(t *testing.T) {
 	if n := d.Count(t, `SELECT count(*) FROM refund_calls`); n != 0 {
 		t.Errorf("%d calls were written down, want none", n)
 	}
+}
+
+// A row that is locked for too long costs that call, and not the outlet.
+func TestACallThatIsNotTakenLosesNothing(t *testing.T) {
+	d := openDesk(t)
+	id := d.owed("ann")
+	j := d.next()
+	d.tx(func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), `SELECT FROM refund_operations WHERE id = $1 FOR UPDATE`, id); err != nil {
+			return err
+		}
+		if _, _, ok, err := d.reign.Submit(t.Context(), *j, refunds.Create); ok || !errors.Is(err, refunds.ErrNotTaken) {
+			t.Errorf("taken %t, %v; want ErrNotTaken", ok, err)
+		}
+		return nil
+	})
+	if err := d.reign.Ours(t.Context()); err != nil {
+		t.Errorf("the outlet is lost by it: %v", err)
+	}
+	d.answer(yes("re_1"))
+	d.want(id, "confirmed, 0 pending, 1000 refunded, 0 asked")
 }
 
 // The database's own quota spaces the starts that it allows.

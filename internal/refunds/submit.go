@@ -7,7 +7,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
+
+// ErrNotTaken: the database refused a call (its row was locked for too long, say).
+// There is no call, and the outlet is ours as before.
+var ErrNotTaken = errors.New("refunds: call not taken")
 
 // Submit commits a call before a byte of it leaves, over the connection that
 // holds the lock: one round trip says that the outlet is ours, reserves a start
@@ -40,6 +45,10 @@ func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait tim
 		r.Epoch, j.Ask.Operation, j.Status, j.Sends, j.Looks, j.LookAfter, j.Pushes, j.Kind(v), v, r.apart).Scan(&call, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, false, r.why(ctx)
+	}
+	var no *pgconn.PgError
+	if errors.As(err, &no) && no.SeverityUnlocalized == "ERROR" { // an answer: nothing of the statement stands
+		return 0, 0, false, fmt.Errorf("%w: %s: %w", ErrNotTaken, j.Ask.Operation, err)
 	}
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("submit %s: %w", j.Ask.Operation, err)

@@ -1,6 +1,6 @@
 -- Every captured payment is exactly one of: on a paid order; refunded, once and
 -- in full; an open refund younger than its promise, or on its way at the
--- provider; before a person. The provider may not have said that more went back
+-- provider; before a person, or resolved by one by name. The provider may not have said that more went back
 -- than we know of, unless a person has that too.
 SELECT count(*) AS counted, count(*) FILTER (WHERE bad) AS violations,
   coalesce((array_agg(format('payment %s (%s of %s captured): on an order %s, refunded %s, open %s, with a person %s; told %s back, ours %s',
@@ -19,7 +19,8 @@ FROM (
         SELECT FROM refund_operations f WHERE f.payment_id = p.id
           AND (f.status IN ('queued', 'submitted', 'unknown') AND f.give_up_at > now() - interval '5 seconds' OR f.status = 'pending')) AS open,
       EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
-        WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human')) AS person,
+        WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
+          OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))) AS person,
       greatest(p.told_refunded_minor, (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
         WHERE r.payment_id = p.id AND r.status = 'succeeded')) AS told
     FROM payments p JOIN orders o ON o.id = p.order_id
