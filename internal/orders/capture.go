@@ -24,9 +24,10 @@ func (c Capture) payment(ctx context.Context, tx pgx.Tx) (payment, error) {
 	var p payment
 	err := tx.QueryRow(ctx, `
 		SELECT id, order_id, status = 'captured' FROM payments
-		WHERE provider = $1 AND (provider_payment_id = $2
-		   OR id = $3 AND order_id = $4 AND provider_payment_id IS NULL)
-		ORDER BY provider_payment_id NULLS LAST LIMIT 1 FOR UPDATE`,
+		WHERE id = coalesce(
+		  (SELECT id FROM payments WHERE provider = $1 AND provider_payment_id = $2),
+		  (SELECT id FROM payments WHERE id = $3 AND order_id = $4 AND provider = $1 AND provider_payment_id IS NULL))
+		FOR UPDATE`,
 		c.Provider, c.ProviderPayment, c.Payment, c.Order).Scan(&p.id, &p.order, &p.counted)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c.newPayment(ctx, tx)

@@ -178,7 +178,9 @@ func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...str
 	_, err := tx.Exec(ctx, `
 		UPDATE payments SET status = $4, provider_payment_id = $2,
 		  look_at = CASE WHEN $4 <> 'cancelled' THEN look_at END
-		WHERE provider = $1 AND (provider_payment_id = $2 OR id = $3 AND provider_payment_id IS NULL)
+		WHERE id = coalesce(
+		    (SELECT id FROM payments WHERE provider = $1 AND provider_payment_id = $2),
+		    (SELECT id FROM payments WHERE id = $3 AND provider = $1 AND provider_payment_id IS NULL))
 		  AND status = ANY($5)`, c.Provider, c.ProviderPayment, ours, status, from)
 	return err
 }

@@ -106,7 +106,7 @@ func (s *Sweeper) take(ctx context.Context) (d due, found bool, err error) {
 	err = s.Pool.QueryRow(ctx, `
 		WITH due AS MATERIALIZED (
 		  SELECT id FROM payments
-		  WHERE look_at IS NOT NULL AND look_at <= now() AND (looking_until IS NULL OR looking_until <= now()) AND provider = $1
+		  WHERE provider = $1 AND look_at IS NOT NULL AND look_at <= now() AND (looking_until IS NULL OR looking_until <= now())
 		  ORDER BY look_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
 		)
 		UPDATE payments p SET looking_until = clock_timestamp() + $2::interval, looks = p.looks + 1
