@@ -30,16 +30,15 @@ test:
 	go vet ./...
 	go test -p 2 -timeout 15m ./...
 
-outlet-proof:
-	@scripts/need.sh go postgres
-	go test -count=1 ./internal/outlet
-	go test -count=1 -v ./internal/refunds -run 'Backlog|Outlet|Quota|TimeOuts'
-	go test -count=1 -v ./internal/daemon -run 'Outlet|Refunder|NoAnswer|Sends|Notice.*Answer|NoIsNot|ByHand'
-
 bench:
 	@scripts/need.sh go node tools
 	go build -o bin/ ./cmd/bench
 	@bin/bench
+
+outlet-proof:
+	@scripts/need.sh go postgres
+	go build -o bin/ ./cmd/refunder ./cmd/payprov ./cmd/outletproof
+	@bin/outletproof $(ARGS)
 
 check:
 	@scripts/need.sh go

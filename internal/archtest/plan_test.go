@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"internal/stack":     {"internal/pg"},
 	"internal/pgtest":    {"internal/stack", "internal/pg", "sql"},
 	"internal/archtest":  {},
+	"internal/trial":     {"internal/audit", "internal/pg", "internal/refunds", "internal/stack", "sql"},
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
@@ -61,6 +62,7 @@ var composers = map[string][]string{
 	"cmd/courier":     {"internal/stack", "internal/crowd", "internal/demo"},
 	"cmd/payprov":     {},
 	"cmd/bench":       {},
+	"cmd/outletproof": {},
 	"cmd/waitctl":     {},
 }
 
@@ -82,6 +84,7 @@ var walls = []struct {
 	{"github.com/go-jose/go-jose/v4", []string{"internal/account"}},
 	{"github.com/pressly/goose/v3", []string{"internal/pg"}},
 	{"github.com/alecthomas/kong", []string{"internal/process", "cmd/..."}},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/clerk", "cmd/waitctl"}},
 }
 
 // production binaries may not carry these, however far down.

@@ -105,8 +105,12 @@ func (a Audience) ending(x float64) Ending {
 		share float64
 		Ending
 	}{
-		{a.NeverPay, NeverPays}, {a.LatePay, PaysLate}, {a.Cancel, Cancels},
-		{a.PayTwice, PaysTwice}, {a.PayOther, PaysOther}, {a.PayLast, PaysLast},
+		{a.NeverPay, NeverPays},
+		{a.LatePay, PaysLate},
+		{a.Cancel, Cancels},
+		{a.PayTwice, PaysTwice},
+		{a.PayOther, PaysOther},
+		{a.PayLast, PaysLast},
 	} {
 		if x < e.share {
 			return e.Ending

@@ -106,11 +106,11 @@ func run(t *testing.T, f facts) audit.Report {
 		t.Fatalf("%s: %v", f.fixed, err)
 	}
 	if f.sql != "" {
-		tag, err := db.Exec(ctx, free)
-		if err != nil {
+		if _, err := db.Exec(ctx, free); err != nil {
 			t.Fatalf("taking the guards away: %v", err)
 		}
-		if tag, err = db.Exec(ctx, f.sql); err != nil {
+		tag, err := db.Exec(ctx, f.sql)
+		if err != nil {
 			t.Fatalf("%s: %v", f.sql, err)
 		}
 		if tag.RowsAffected() == 0 {
