@@ -40,7 +40,8 @@ func (t *turnstile) choose(door Door, now time.Time) (chosen []*ask) {
 	main.join(t.queue.Lowest(credits))
 	late.join(t.grace.Lowest(credits))
 	t.saw(door)
-	for _, number := range t.allow.pick(main, late, credits) {
+	here := func(n int64) bool { return t.asks[n] != nil }
+	for _, number := range t.allow.pick(main, late, credits, here) {
 		a := t.asks[number]
 		if a == nil { // not here
 			continue

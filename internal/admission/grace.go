@@ -50,14 +50,19 @@ type lane struct {
 // pick says whom k credits are for: in each lane the lowest number first, and of
 // the two lanes the lower one, as far as the latecomers' share goes. Beyond it
 // they wait until the main lane is empty.
-func (a allowance) pick(main, late lane, k int) (numbers []int64) {
+//
+// Replicas know the share to within what they have not heard of each other. So no
+// credit is kept from the main lane for a latecomer who is not here: there it may
+// be found that latecomers have had their share, and each door would leave the
+// credit to the other.
+func (a allowance) pick(main, late lane, k int, here func(int64) bool) (numbers []int64) {
 	m, l := main.numbers, late.numbers
 	for len(numbers) < k {
 		if len(l) > 0 && l[0] > late.until {
 			l = nil
 		}
 		switch {
-		case len(l) > 0 && (len(m) == 0 || l[0] < m[0] && a.open()):
+		case len(l) > 0 && (len(m) == 0 || l[0] < m[0] && a.open() && here(l[0])):
 			numbers, l = append(numbers, l[0]), l[1:]
 			a--
 		case len(m) > 0 && m[0] <= main.until:

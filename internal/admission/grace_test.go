@@ -28,7 +28,9 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 		}
 		allow := allowance(rapid.Float64Range(-5, 10).Draw(t, "allowance"))
 		k := rapid.IntRange(0, 50).Draw(t, "credits")
-		picked := allow.pick(lanes[0], lanes[1], k)
+		away := rapid.SliceOfDistinct(rapid.Int64Range(0, 60), rapid.ID[int64]).Draw(t, "away")
+		here := func(n int64) bool { return !slices.Contains(away, n) }
+		picked := allow.pick(lanes[0], lanes[1], k, here)
 		count, next := allow, [2]int{}
 		for _, n := range picked {
 			i := 0
@@ -44,6 +46,9 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 			}
 			if i == 1 && mains && n > lanes[0].numbers[next[0]] {
 				t.Fatalf("latecomer %d goes before %d", n, lanes[0].numbers[next[0]])
+			}
+			if i == 1 && mains && !here(n) {
+				t.Fatalf("a credit is kept for latecomer %d, who is not here, and %d stands there", n, lanes[0].numbers[next[0]])
 			}
 			next[i]++
 			if i == 1 {
@@ -133,7 +138,7 @@ func TestLatecomersGetTheirShare(t *testing.T) {
 			if n%1000 > 300 { // they come and go
 				of = []int64{1}
 			}
-			got := allow.pick(lane{[]int64{10_000}, math.MaxInt64}, lane{of, math.MaxInt64}, 1)
+			got := allow.pick(lane{[]int64{10_000}, math.MaxInt64}, lane{of, math.MaxInt64}, 1, func(int64) bool { return true })
 			if allow += graceShare; got[0] == 1 {
 				allow--
 			}
