@@ -61,6 +61,41 @@ type capacity struct {
 	answers, errors float64       // lately
 }
 
+// burden is what a successor needs to judge the next report as this holder would
+// have. Without it a burst would be excused as usual, what was slow counted from
+// nothing, and a cut forgotten.
+type burden struct {
+	Usual   int64   `json:"usual,omitempty"` // µs
+	Slow    float64 `json:"slow,omitempty"`
+	Answers float64 `json:"answers,omitempty"`
+	Errors  float64 `json:"errors,omitempty"`
+	Mark    int64   `json:"mark,omitempty"`
+	Cut     int64   `json:"cut,omitempty"` // Unix ms; 0: never, or long ago
+}
+
+func (c *capacity) burden() burden {
+	b := burden{
+		Usual: c.usual.Microseconds(), Slow: short(c.slow), Answers: short(c.answers), Errors: short(c.errors), Mark: c.mark,
+	}
+	if !c.cut.IsZero() {
+		b.Cut = c.cut.UnixMilli()
+	}
+	return b
+}
+
+// goOn takes over what an earlier holder measured. The time since its last report
+// raises nothing.
+func (c *capacity) goOn(f Figures, now time.Time) {
+	b := f.Burden
+	*c = capacity{
+		ceiling: f.Ceiling, by: f.By, at: now, mark: b.Mark,
+		usual: time.Duration(b.Usual) * time.Microsecond, slow: b.Slow, answers: b.Answers, errors: b.Errors,
+	}
+	if b.Cut != 0 {
+		c.cut = time.UnixMilli(b.Cut)
+	}
+}
+
 // bound is the organiser's rate, or what of it is borne.
 func (c *capacity) bound(rate float64) float64 {
 	if c.ceiling == 0 {

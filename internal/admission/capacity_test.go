@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -210,6 +211,68 @@ func TestCapacityIsHandedOver(t *testing.T) {
 	next.Claimers(b.now)
 	if f := next.Step(b.now, b.door, 0, 0).Figures; f.Rate != 35 || f.By != ByClaims || d.Figures.Rate != 35 {
 		t.Errorf("%v/s by %s, and %v/s by %s after the take-over; want 35 by claims", d.Figures.Rate, d.Figures.By, f.Rate, f.By)
+	}
+}
+
+// Whatever the claimers report and however often the lease changes hands, the
+// rate is what it would be under one holder: none is forgotten of a cut and the
+// time that it stands, of what is usual, of what has been slow or failed so far,
+// and no report counts twice.
+func TestASuccessorIsNoMoreGenerous(t *testing.T) {
+	cuts, overs := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		const rate = 100.0
+		now := pacingStart
+		var one, many capacity
+		most := time.Duration(rapid.SampledFrom([]int{60, 300, 900}).Draw(t, "p95 at most, ms")) * time.Millisecond
+		for i := range rapid.IntRange(5, 60).Draw(t, "reports") {
+			now = now.Add(time.Second)
+			l := Load{
+				At: now, Mark: now.UnixMicro(), Answers: rapid.SampledFrom([]float64{0, 1, 4, 9, 50}).Draw(t, "answers"),
+				P95:      time.Duration(rapid.Int64Range(int64(time.Millisecond), int64(most)).Draw(t, "p95")),
+				QueueAge: rapid.SampledFrom([]time.Duration{0, 0, 0, 0, 60 * time.Millisecond, time.Second}).Draw(t, "queue"),
+			}
+			l.Errors = min(l.Answers, rapid.SampledFrom([]float64{0, 0, 0, 1, 3}).Draw(t, "errors"))
+			before := one.bound(rate)
+			one.hear(l, rate)
+			many.hear(l, rate)
+			if one.bound(rate) < before {
+				cuts++
+			}
+			if rapid.IntRange(0, 3).Draw(t, "then") == 0 {
+				door := Door{}
+				door.Doc, _ = json.Marshal(Figures{Ceiling: short(many.ceiling), By: many.by, Burden: many.burden()})
+				f, _ := Published(door)
+				many = capacity{}
+				many.goOn(f, now)
+				many.hear(l, rate) // which is still the claimers' last
+				overs++
+			}
+			if got, want := many.bound(rate), one.bound(rate); math.Abs(got-want) > 0.01 {
+				t.Fatalf("report %d: %v/s over take-overs, %v/s under one holder (%+v, %+v)", i, got, want, many, one)
+			}
+		}
+	})
+	t.Logf("%d cuts, %d take-overs", cuts, overs)
+	if cuts < 100 || overs < 100 {
+		t.Errorf("%d cuts and %d take-overs: nothing was judged", cuts, overs)
+	}
+}
+
+// Latecomers' share is each replica's own and outlives the lease. One that begins
+// in the middle of a sale saves nothing of the takes before it: one latecomer may
+// go beside the others, and then a fifth.
+func TestAReplicaThatBeginsHasNoLatecomersSaved(t *testing.T) {
+	n := newTurnstile(&Line{cfg: &Config{}})
+	sale := newBench().sale
+	n.line.sale.Store(&sale)
+	n.saw(Door{Taken: 10_000})
+	if n.allow != 1 {
+		t.Errorf("after 10,000 takes of before its time, it would let %v latecomers in", float64(n.allow))
+	}
+	n.saw(Door{Taken: 10_010})
+	if n.allow != 3 {
+		t.Errorf("and %v after 10 more, want 2 more", float64(n.allow))
 	}
 }
 

@@ -26,6 +26,7 @@ type Figures struct {
 	Room       int64 `json:"room,omitempty"` // people who may still come in by the organiser's cap, if there is one
 
 	Ceiling float64 `json:"ceiling,omitempty"` // people a second that are borne, as measured; 0: what is asked for
+	Burden  burden  `json:"burden,omitzero"`   // and what that rests on
 
 	Share   float64 `json:"share"`   // of those let in, who want to buy
 	Tickets float64 `json:"tickets"` // that each of these wants
@@ -59,7 +60,7 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		Share:      short(share), Tickets: short(tickets),
 		Turn: short(r.front.turn), Come: short(r.front.come().Seconds()),
 		Seen: r.before.Seen + r.learnt.seen(), Called: r.front.seen,
-		Rate: r.rate, By: r.by, Ceiling: short(r.capacity.ceiling),
+		Rate: r.rate, By: r.by, Ceiling: short(r.capacity.ceiling), Burden: r.capacity.burden(),
 	}
 	return f
 }

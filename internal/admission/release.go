@@ -96,7 +96,7 @@ func (r *Release) goOn(f Figures, now time.Time) {
 	r.wave = max(1, f.Wave)
 	r.dry.exhausted = f.State == Exhausted
 	r.before = f
-	r.capacity.ceiling, r.capacity.by = f.Ceiling, f.By
+	r.capacity.goOn(f, now)
 	if r.called > 0 {
 		r.front.goOn(f, now)
 	}
