@@ -58,6 +58,21 @@ func (f *flow) settle(now time.Time, door Door) {
 	}
 }
 
+// OverPace is by how many people the takes break P8, over all windows: for all
+// takes i ≤ j, j − i + 1 ≤ rate × (tj − ti + 0.1 s) + 1.
+func OverPace(takes []time.Duration, rate float64) float64 {
+	worst, least := 0.0, math.Inf(1)
+	for i, t := range takes {
+		over := float64(i) - rate*t.Seconds()
+		least = min(least, over)
+		worst = max(worst, over-least-rate*0.1)
+	}
+	if worst < 1e-6 { // what float64 leaves of 1e5 people
+		return 0
+	}
+	return worst
+}
+
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a

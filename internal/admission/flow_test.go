@@ -2,7 +2,6 @@ package admission
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -326,24 +325,9 @@ func TestPaceIsReached(t *testing.T) {
 			if got < c.least || got > 1+1/(c.rate*seconds) {
 				t.Errorf("%.1f %% of the rate, want at least %.0f %% and never more than all", 100*got, 100*c.least)
 			}
-			if over := overPace(p.takes, c.rate); over > 0 {
+			if over := OverPace(p.takes, c.rate); over > 0 {
 				t.Errorf("over by %.3f people", over)
 			}
 		})
 	}
-}
-
-// overPace is by how many people the takes break P8, over all windows: for all
-// takes i ≤ j, j − i + 1 ≤ rate × (tj − ti + 0.1 s) + 1.
-func overPace(takes []time.Duration, rate float64) float64 {
-	worst, least := 0.0, math.Inf(1)
-	for i, t := range takes {
-		over := float64(i) - rate*t.Seconds()
-		least = min(least, over)
-		worst = max(worst, over-least-rate*0.1)
-	}
-	if worst < 1e-6 { // what float64 leaves of 1e5 people
-		return 0
-	}
-	return worst
 }

@@ -76,6 +76,7 @@ type Line struct {
 	drawing atomic.Pointer[drawing]
 	kept    atomic.Pointer[Checkpoint] // as last written down
 	open    atomic.Bool
+	over    atomic.Int64 // UnixNano since which the sale has been seen closed; 0: it is not
 	// silent: what was last reported is that nothing is here.
 	silent atomic.Bool
 
@@ -157,7 +158,7 @@ func (l *Line) Run(ctx context.Context) {
 	parts.Go(func() { l.turnstile.run(ctx) })
 	parts.Go(func() { l.releaser.run(ctx) })
 	for _, f := range []func(context.Context){l.look, l.report, l.releaser.gather} {
-		parts.Go(func() { repeat(ctx, every, nil, f) })
+		parts.Go(func() { repeat(ctx, every, nil, l.unlessAtRest(f)) })
 	}
 	parts.Go(func() { repeat(ctx, every, l.recount, l.count) })
 	parts.Go(func() { repeat(ctx, every, nil, func(context.Context) { l.publish(time.Now()) }) })
@@ -165,6 +166,31 @@ func (l *Line) Run(ctx context.Context) {
 	l.turnstile.close()
 	l.turnstile.issuing.Wait()
 	l.entrance.close()
+}
+
+// restsAfter is how long after its sale a line lives as before: everybody who was
+// in it finds out, passes end, what is on its way is written.
+const restsAfter = 10 * time.Minute
+
+// rests says that the sale has long been over. Then nobody releases, nothing is
+// reported and the store is not asked, but for who asks where they stand: or each
+// event that ever was would cost each replica a few calls a second for good.
+func (l *Line) rests(now time.Time) bool {
+	if !l.Sale().over(now) {
+		l.over.Store(0)
+		return false
+	}
+	l.over.CompareAndSwap(0, now.UnixNano())
+	return now.Sub(time.Unix(0, l.over.Load())) > restsAfter
+}
+
+// unlessAtRest is f while the line does not rest.
+func (l *Line) unlessAtRest(f func(context.Context)) func(context.Context) {
+	return func(ctx context.Context) {
+		if !l.rests(time.Now()) {
+			f(ctx)
+		}
+	}
 }
 
 // Drain answers everybody who is held and holds nobody any more. Joining and

@@ -85,6 +85,10 @@ func (r *releaser) hear(rs []report) {
 // run contends for the lease, and steps while it has it.
 func (r *releaser) run(ctx context.Context) {
 	for ctx.Err() == nil {
+		if r.line.rests(time.Now()) {
+			pause(ctx, every) //nolint:errcheck // the loop looks
+			continue
+		}
 		seen, err := r.watch(ctx)
 		if err != nil {
 			continue
@@ -148,7 +152,7 @@ func (r *releaser) release(ctx context.Context, door Door, begun time.Time) {
 	r.line.log.Info("releasing", "term", door.Term, "taken", door.Taken)
 	t := time.NewTicker(Tick)
 	defer t.Stop()
-	for ctx.Err() == nil && h.step(ctx) {
+	for ctx.Err() == nil && !r.line.rests(time.Now()) && h.step(ctx) {
 		h.rest(ctx, t.C)
 	}
 	r.line.log.Info("not releasing any more", "term", door.Term, "taken", h.door.Taken)

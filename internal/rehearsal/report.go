@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"waitroom/internal/admission"
 	"waitroom/internal/course"
 )
 
@@ -59,7 +60,7 @@ func (s *stage) report() Report {
 		WaitP99: nth(waits, len(waits), 0.99).Seconds(), WaitMost: nth(waits, len(waits), 1).Seconds(),
 		FoundNothing: s.saw.nothing, LineMost: s.saw.lineMost, DoorMost: s.saw.doorMost, TurnedAway: s.saw.refused,
 		JoinsMax1s: s.saw.joins.n, OrdersMax1s: s.saw.claims.n, StillInLine: s.wanting(),
-		Used: s.used(), OverPace: overPace(s.saw.takes, s.sale.Rate), Idle: s.saw.idle,
+		Used: s.used(), OverPace: admission.OverPace(s.saw.takes, s.sale.Rate), Idle: s.saw.idle,
 		Share: s.last.Share, Tickets: s.last.Tickets, Samples: s.saw.samples,
 	}
 	var in most
@@ -110,21 +111,6 @@ func (s *stage) used() float64 {
 	}
 	n, _ := slices.BinarySearch(s.saw.takes, until)
 	return float64(n) / (s.sale.Rate * (until - s.opens).Seconds())
-}
-
-// overPace is by how many people the takes break P8, over all windows: for all
-// takes i ≤ j, j − i + 1 ≤ rate × (tj − ti + 0.1 s) + 1.
-func overPace(takes []time.Duration, rate float64) float64 {
-	worst, least := 0.0, math.Inf(1)
-	for i, t := range takes {
-		over := float64(i) - rate*t.Seconds()
-		least = min(least, over)
-		worst = max(worst, over-least-rate*0.1)
-	}
-	if worst < 1e-6 { // what float64 leaves of 1e5 people
-		return 0
-	}
-	return worst
 }
 
 // lost is the percentage of those let in who found nothing.

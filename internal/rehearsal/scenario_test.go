@@ -21,7 +21,7 @@ func TestIdleTimeIsNotSaved(t *testing.T) {
 	}
 	took := s.saw.takes[199] - s.saw.takes[0]
 	t.Logf("200 people let in within %v", took)
-	if over := overPace(s.saw.takes, 10); over > 0 || took < 19*time.Second {
+	if over := admission.OverPace(s.saw.takes, 10); over > 0 || took < 19*time.Second {
 		t.Errorf("200 people within %v, %.3f over the pace", took, over)
 	}
 	if took > 25*time.Second {
@@ -58,7 +58,7 @@ func TestPauseCatchesNothingUp(t *testing.T) {
 	if n := s.takenBetween(to, to+30*time.Second); n < 1400 {
 		t.Errorf("%d people in the 30 s after the pause, want nearly 1,500", n)
 	}
-	if over := overPace(s.saw.takes, 50); over > 0 {
+	if over := admission.OverPace(s.saw.takes, 50); over > 0 {
 		t.Errorf("over the pace by %.3f people", over)
 	}
 	if !s.saw.states[admission.Paused] {

@@ -66,7 +66,7 @@ func (s *stage) judge(t *testing.T) {
 	if s.sold < s.Seats && !(s.over != nil && s.saw.gone > 0) && s.buyers() > 0 {
 		t.Errorf("%+v: %d of %d seats sold, %d free, %d at the door, %d would still buy: %+v", s.Setting, s.sold, s.Seats, s.free, s.held(), s.buyers(), s.last)
 	}
-	if over := overPace(s.saw.takes, s.sale.Rate); over > 0 {
+	if over := admission.OverPace(s.saw.takes, s.sale.Rate); over > 0 {
 		t.Errorf("%+v: in some window %.3f more people were let in than P8 allows", s.Setting, over)
 	}
 	if s.saw.idle > 0 {

@@ -1,0 +1,68 @@
+package admission_test
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"waitroom/internal/admission"
+	"waitroom/internal/admission/admissiontest"
+)
+
+// A sale that has long been over costs its store nothing, in any replica, and
+// still tells whoever asks that it is closed and where they stood.
+func TestALineOfLongAgoRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 50, 100)
+		truth := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		var calls atomic.Int64
+		var lines []*admission.Line
+		for range 2 {
+			store := admissiontest.NewFaulty(truth)
+			store.Always(func(string) admissiontest.Fault { calls.Add(1); return admissiontest.None })
+			ls, _ := w.replica(t, store)
+			lines = append(lines, line(t, ls))
+		}
+		k := ticket(t, lines[0], join(t, lines[0], 1))
+		during := func(d time.Duration) int64 {
+			before := calls.Load()
+			wait(t.Context(), d) //nolint:errcheck // virtual
+			return calls.Load() - before
+		}
+		if n := during(10 * time.Second); n < 100 {
+			t.Errorf("%d calls of the store in 10 s of a sale: nothing is measured", n)
+		}
+		w.set(func(w *world) { w.sale.Control = admission.Close })
+		after := during(9 * time.Minute)
+		during(2 * time.Minute)
+		if n := during(time.Hour); n != 0 || after == 0 {
+			t.Errorf("%d calls of the store in the first 9 minutes, and %d in an hour of long after", after, n)
+		}
+		for i, l := range lines {
+			if s := l.Standing(); s.State != admission.Closed || s.Reason != admission.ByOrganiser {
+				t.Errorf("replica %d says %s (%s)", i, s.State, s.Reason)
+			}
+			if me, err := l.Me(t.Context(), k); err != nil || me.Number != k.Number || me.State != admission.Closed {
+				t.Errorf("replica %d says of the place %+v, %v", i, me, err)
+			}
+		}
+	})
+}
+
+// One that ended by its time, and is given more of it, goes on.
+func TestALineAtRestGoesOnWhenItIsGivenTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 50, 100)
+		w.sale.ClosesAt = time.Now().Add(5 * time.Second)
+		ls, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, ls)
+		wait(t.Context(), time.Hour) //nolint:errcheck // virtual
+		w.set(func(w *world) { w.sale.ClosesAt = time.Time{} })
+		eventually(t, "it is open again", 20*time.Second, func() bool { return l.Standing().State == admission.Open })
+		k := ticket(t, l, join(t, l, 1))
+		if a, err := comes(t.Context(), l, k); err != nil || a.View != admission.ViewPassed {
+			t.Errorf("somebody who comes then is answered %+v, %v", a, err)
+		}
+	})
+}
