@@ -294,6 +294,11 @@ func (l *Line) report(ctx context.Context) {
 	if unread := l.others.hear(bodies, l.cfg.Replica, now); unread > 0 {
 		l.fault("reports", errReport)
 	}
+	if dead := l.others.gone(now); dead != "" {
+		if err := l.cfg.Store.PutReport(ctx, l.event, dead, nil); err != nil {
+			l.fault("report", err) // heard again, it is forgotten again
+		}
+	}
 	door, _ := l.door.last()
 	l.turnstile.hear(l.others.lately(reportSilent, now), door.Taken)
 	l.releaser.hear(l.others.lately(reportDead, now))

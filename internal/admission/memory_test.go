@@ -257,7 +257,9 @@ func (m *memory) Take(ctx context.Context, event string, epoch, k int64) (admiss
 
 func (m *memory) PutReport(ctx context.Context, event, replica string, body []byte) error {
 	_, err := in(ctx, m, event, func(l *memoryLine) (struct{}, error) {
-		l.reports[replica] = body
+		if l.reports[replica] = body; body == nil {
+			delete(l.reports, replica)
+		}
 		return struct{}{}, nil
 	})
 	return err

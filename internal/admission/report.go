@@ -232,6 +232,9 @@ const (
 	// requests may be held: they stand there all the time.
 	reportSilent = 4 * time.Second
 	reportDead   = 30 * time.Second // after that it says nothing any more
+	// reportGone is after how long nobody needs it: a replica that lives and has
+	// something to say says it anew.
+	reportGone = 10 * time.Minute
 )
 
 // others are the last reports of the other replicas, and when this replica
@@ -244,6 +247,7 @@ type others struct {
 type heard struct {
 	report
 	since time.Time // monotonic, ours
+	seen  time.Time // the same, but for one that was there before we looked: when we did
 }
 
 // hear takes what the store has. A replica whose report stands still grows old;
@@ -268,9 +272,9 @@ func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unrea
 		old, known := o.last[replica]
 		switch {
 		case !known:
-			o.last[replica] = heard{r, now.Add(-max(0, now.Sub(r.at)))}
+			o.last[replica] = heard{r, now.Add(-max(0, now.Sub(r.at))), now}
 		case !r.at.Equal(old.at):
-			o.last[replica] = heard{r.onOurClock(now), now}
+			o.last[replica] = heard{r.onOurClock(now), now, now}
 		}
 	}
 	return unread
@@ -295,6 +299,20 @@ func (r report) onOurClock(now time.Time) report {
 		r.facts[k] = list
 	}
 	return r
+}
+
+// gone is one replica whose report has stood for so long that it is to be
+// forgotten, here at once; "" for none.
+func (o *others) gone(now time.Time) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for replica, h := range o.last {
+		if now.Sub(h.seen) > reportGone { // whatever its clock says
+			delete(o.last, replica)
+			return replica
+		}
+	}
+	return ""
 }
 
 // lately are the reports not older than age.

@@ -66,3 +66,35 @@ func TestALineAtRestGoesOnWhenItIsGivenTime(t *testing.T) {
 		}
 	})
 }
+
+// The report of a replica that died is not kept for good.
+func TestReportsOfTheDeadAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 50, 10_000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		var stops []func()
+		for i := range 3 {
+			ls, stop := w.replica(t, store)
+			l := line(t, ls)
+			stops = append(stops, stop)
+			if a, err := comes(t.Context(), l, ticket(t, l, join(t, l, i))); err != nil || a.View != admission.ViewPassed {
+				t.Fatal(a, err)
+			}
+		}
+		reports := func() int {
+			all, err := store.Reports(t.Context(), event)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		wait(t.Context(), 5*time.Second) //nolint:errcheck // virtual
+		before := reports()
+		stops[0]()
+		stops[1]()
+		wait(t.Context(), 11*time.Minute) //nolint:errcheck // virtual
+		if after := reports(); before != 3 || after > 1 {
+			t.Errorf("%d reports of three replicas, and %d once two have long been dead", before, after)
+		}
+	})
+}

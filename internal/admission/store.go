@@ -94,8 +94,8 @@ type Store interface {
 	// nothing changed. After an error they count as used by nobody.
 	Take(ctx context.Context, event string, epoch, k int64) (Door, bool, error)
 
-	// PutReport replaces what a replica last reported for the event. Harmless
-	// when repeated.
+	// PutReport replaces what a replica last reported for the event; nil forgets
+	// it. Harmless when repeated.
 	PutReport(ctx context.Context, event, replica string, body []byte) error
 
 	// Reports are the last reports of all replicas, those of dead ones too:

@@ -34,6 +34,14 @@ func testReports(t *testing.T, open Open) {
 	if err != nil || len(got) != 2 || string(got["r1"]) != "new" || len(got["r2"]) != len(large) {
 		t.Errorf("the reports are %.60q (%v), want the last of r1 and r2", got, err)
 	}
+	for range 2 {
+		if err := l.PutReport(ctx, l.event, "r2", nil); err != nil {
+			t.Errorf("a report is forgotten: %v", err)
+		}
+	}
+	if got, err = open(t).Reports(ctx, l.event); err != nil || len(got) != 1 || string(got["r1"]) != "new" {
+		t.Errorf("with r2's forgotten the reports are %.60q (%v), want r1's alone", got, err)
+	}
 	if _, err := l.Open(ctx, admission.Door{Event: l.event, Epoch: 2}, admission.Tail{}); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,13 @@ import (
 // PutReport implements admission.Store.
 func (s *Store) PutReport(ctx context.Context, event, replica string, body []byte) error {
 	it := reportKey(event, replica)
-	it["report"] = bin(body)
-	_, err := s.again.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it})
+	var err error
+	if body == nil {
+		_, err = s.again.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: it})
+	} else {
+		it["report"] = bin(body)
+		_, err = s.again.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it})
+	}
 	if err != nil {
 		return fmt.Errorf("dynamo: put report: %w", err)
 	}

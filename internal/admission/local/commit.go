@@ -31,6 +31,11 @@ func (c *change) put(b *bbolt.Bucket, key string, value []byte) error {
 	return b.Put([]byte(key), value)
 }
 
+func (c *change) drop(b *bbolt.Bucket, key string) error {
+	c.wrote = true
+	return b.Delete([]byte(key))
+}
+
 var errNothing = errors.New("every step was refused")
 
 // commit is the only writer.

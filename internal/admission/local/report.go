@@ -17,6 +17,9 @@ func (s *Store) PutReport(ctx context.Context, event, replica string, body []byt
 		if err != nil {
 			return struct{}{}, err
 		}
+		if body == nil {
+			return struct{}{}, c.drop(b.Bucket(reports), replica)
+		}
 		return struct{}{}, c.put(b.Bucket(reports), replica, body)
 	})
 	return err
