@@ -37,6 +37,8 @@ type cli struct {
 	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
 	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
 	Refunds  refundsCmd  `cmd:"" help:"Money on its way back: when it is there, what waits, what a person has to do."`
+	Human    humanCmd    `cmd:"" help:"What a person has to look at: take it, note, push it again, decide, resolve. Nothing is ever deleted."`
+	Mcp      mcpCmd      `cmd:"" help:"Tools for a language model that helps customers: refund a line, see how it stands, see an order."`
 	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`
 	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process  processCmd  `cmd:"" hidden:""`

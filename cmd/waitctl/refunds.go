@@ -20,6 +20,11 @@ type refundsCmd struct {
 	List     refundsListCmd     `cmd:"" help:"Operations without an end, the oldest first; or those of one status."`
 	Show     refundsShowCmd     `cmd:"" help:"An operation, its calls, and what persons did."`
 	Push     refundsPushCmd     `cmd:"" help:"Have an operation that is a person's tried again, through the same outlet: one look, and one send of the same if it finds nothing."`
+
+	Approvals refundsApprovalsCmd `cmd:"" help:"Refunds that wait for a person's word, or that were decided."`
+	Approve   refundsApproveCmd   `cmd:"" help:"Say yes to a refund that somebody else asked for; it is sent by the outlet."`
+	Refuse    refundsRefuseCmd    `cmd:"" help:"Say no to a refund that somebody asked for."`
+	Limit     refundsLimitCmd     `cmd:"" help:"Set what may be asked to go back of one order of an event without a person's word."`
 }
 
 type refundsForecastCmd struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"waitroom/internal/process"
+	"waitroom/internal/refunds"
 	"waitroom/internal/stripe"
 	"waitroom/internal/support"
 )
@@ -50,12 +51,13 @@ func (c Asking) support(p *process.Process, pool *pgxpool.Pool) *support.Desk {
 	limit.Set(float64(c.RefundLimit))
 	d.Answered = func(a support.Answer) { answers.WithLabelValues(string(a.Word), string(a.Reason)).Inc() }
 	p.Every(5*time.Second, "refund forecast", func(ctx context.Context) error {
-		now, err := d.Forecast(ctx, pool)
+		backlog, err := refunds.ReadBacklog(ctx, pool, d.StartsPerS)
 		if err != nil {
 			return err
 		}
+		now := backlog.Forecast()
 		clears.Set(now.Clears.Seconds())
-		if now.Never {
+		if now.Endless {
 			clears.Set(math.Inf(1))
 		}
 		behind.Set(0)

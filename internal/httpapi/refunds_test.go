@@ -238,8 +238,8 @@ func TestRefundsThatCannotBeKeptAreRefused(t *testing.T) {
 	if f.Accepting || f.Waiting != 1 || f.ClearsInS != nil {
 		t.Errorf("three minutes without a closure: %+v", f)
 	}
-	if refused := h.want(d.ask("POST", s.path(), "", s.wants(0)), 503, "refunds_behind"); refused.header.Get("Retry-After") != "60" {
-		t.Errorf("Retry-After: %q, want 60", refused.header.Get("Retry-After"))
+	if refused := h.want(d.ask("POST", s.path(), "", s.wants(0)), 503, "refunds_behind"); refused.header.Get("Retry-After") == "" {
+		t.Errorf("refused without a time to ask again: %s", refused)
 	}
 	h.want(d.ask("POST", before.path(), "", before.wants(0)), 202, "")
 }

@@ -27,15 +27,16 @@ type forecastBody struct {
 }
 
 func (a *API) forecast(ctx context.Context, _ asked) (reply, error) {
-	f, err := a.Support.Forecast(ctx, a.Desk.Pool)
+	backlog, err := refunds.ReadBacklog(ctx, a.Desk.Pool, a.Support.StartsPerS)
 	if err != nil {
 		return reply{}, a.unavailable("forecast", err)
 	}
+	f := backlog.Forecast()
 	b := forecastBody{
 		Waiting: f.Waiting, Due: f.Due, OldestS: f.Oldest.Seconds(), WindowS: f.Window.Seconds(),
-		ClosuresPerS: f.ClosuresPerS, InflowPerS: f.InflowPerS, PromiseS: refunds.Promise.Seconds(), Accepting: !f.Behind,
+		ClosuresPerS: f.ClosuresPerS, InflowPerS: f.ArrivalsPerS, PromiseS: refunds.Promise.Seconds(), Accepting: !f.Behind,
 	}
-	if !f.Never {
+	if !f.Endless {
 		clears := f.Clears.Seconds()
 		b.ClearsInS = &clears
 	}

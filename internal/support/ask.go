@@ -63,11 +63,11 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 	if a, asked, err := l.approval(ctx, tx, w.By); asked || err != nil {
 		return a, err
 	}
-	f, err := d.Forecast(ctx, tx)
+	backlog, err := refunds.ReadBacklog(ctx, tx, d.StartsPerS)
 	if err != nil {
 		return Answer{}, err
 	}
-	if f.Behind {
+	if f := backlog.Forecast(); f.Behind {
 		return Answer{Word: Refused, Reason: RefundsBehind, RetryAfter: f.RetryAfter()}, nil
 	}
 	already, err := l.asked(ctx, tx)

@@ -1,0 +1,148 @@
+package clerk
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Line names what is refunded, and whose it is.
+type Line struct {
+	Order    string `json:"order" jsonschema:"the order's id, a UUID"`
+	Line     string `json:"line" jsonschema:"the line of the order: its seat's name, as order_get tells it"`
+	Customer string `json:"customer" jsonschema:"the customer whose order it is, by the account or holder that you were given"`
+}
+
+// Of names an order, and whose it is.
+type Of struct {
+	Order    string `json:"order" jsonschema:"the order's id, a UUID"`
+	Customer string `json:"customer" jsonschema:"the customer whose order it is, by the account or holder that you were given"`
+}
+
+// Refund is how a refund stands.
+type Refund struct {
+	Order       string     `json:"order"`
+	Line        *string    `json:"line"`
+	Answer      string     `json:"answer" jsonschema:"confirmed, queued, sending, unknown, needs_approval, refused, or none: nobody has asked"`
+	Reason      *string    `json:"reason"`
+	Detail      string     `json:"detail" jsonschema:"what is known, what to do, and what not"`
+	AmountMinor int64      `json:"amount_minor" jsonschema:"whole minor units of the currency"`
+	Currency    string     `json:"currency"`
+	Approval    *int64     `json:"approval"`
+	Operation   *Operation `json:"operation"`
+}
+
+// Operation is the refund itself.
+type Operation struct {
+	ID         string  `json:"id"`
+	Status     string  `json:"status"`
+	Parent     string  `json:"parent,omitempty"`
+	Refund     string  `json:"refund,omitempty" jsonschema:"the payment provider's name of the refund"`
+	AcceptedAt string  `json:"accepted_at"`
+	EndedAt    *string `json:"ended_at"`
+}
+
+const (
+	notKnown = "It is not known whether this refund was accepted. Do not send it again, and do not tell the customer that it failed. " +
+		"Tell them that it is being confirmed, and look with refund_status in a minute."
+	cannotSee = "How this stands cannot be seen just now. It says nothing about the refund: do not send it again. Look again in a minute."
+)
+
+// refundItem asks for a refund. What is not known is an error that says so, and
+// what not to do.
+func (d desk) refundItem(ctx context.Context, _ *mcp.CallToolRequest, l Line) (*mcp.CallToolResult, Refund, error) {
+	a, err := d.ask(ctx, http.MethodPost, orderPath(l.Order), "", map[string]string{"line": l.Line, "customer": l.Customer})
+	r := Refund{Order: l.Order, Line: &l.Line, Answer: "unknown", Detail: notKnown}
+	if err != nil {
+		return say(true, r.Detail), r, nil
+	}
+	no := a.refused()
+	switch {
+	case a.status == http.StatusOK || a.status == http.StatusAccepted:
+		if a.into(&r) != nil || r.Answer == "" {
+			r = Refund{Order: l.Order, Line: &l.Line, Answer: "unknown", Detail: notKnown}
+		}
+	case no.Refund != nil:
+		r = *no.Refund
+	case no.Code == "" || a.status >= 500 && no.Code != "refunds_behind" && no.Code != "unavailable":
+		// nobody says that nothing was done
+	default:
+		r.Answer, r.Reason, r.Detail = "refused", &no.Code, orTitle(no)
+		if a.again != "" {
+			r.Detail += " Not before " + a.again + " s from now."
+		}
+	}
+	return say(r.Answer == "unknown" || r.Answer == "refused", r.Detail), r, nil
+}
+
+func orTitle(no refusal) string {
+	if no.Detail != "" {
+		return no.Detail
+	}
+	return no.Title + ". Nothing was refunded."
+}
+
+// refundStatus only looks.
+func (d desk) refundStatus(ctx context.Context, _ *mcp.CallToolRequest, l Line) (*mcp.CallToolResult, Refund, error) {
+	r := Refund{Order: l.Order, Line: &l.Line, Answer: "unknown", Detail: cannotSee}
+	a, err := d.ask(ctx, http.MethodGet, orderPath(l.Order), l.Customer, nil)
+	if err != nil {
+		return say(true, r.Detail), r, nil
+	}
+	var list struct{ Refunds []Refund }
+	no := a.refused()
+	switch {
+	case a.status == http.StatusOK && a.into(&list) == nil:
+		r.Answer, r.Detail = "none", "Nobody has asked for a refund of this line."
+		for _, one := range list.Refunds { // the newest is the last
+			if one.Line != nil && *one.Line == l.Line {
+				r = one
+			}
+		}
+	case a.status < 500 && no.Code != "":
+		r.Answer, r.Reason, r.Detail = "refused", &no.Code, orTitle(no)
+	}
+	return say(r.Answer == "unknown" || r.Answer == "refused", r.Detail), r, nil
+}
+
+// Order is an order, its lines, and how the refund of each stands.
+type Order struct {
+	Order       string      `json:"order"`
+	Event       string      `json:"event"`
+	Title       string      `json:"title"`
+	Status      string      `json:"status"`
+	AmountMinor int64       `json:"amount_minor"`
+	Currency    string      `json:"currency"`
+	PaidAt      *string     `json:"paid_at"`
+	Lines       []OrderLine `json:"lines"`
+}
+
+// OrderLine is one seat of it.
+type OrderLine struct {
+	Line        string  `json:"line"`
+	Section     string  `json:"section"`
+	Row         string  `json:"row"`
+	Number      string  `json:"number"`
+	AmountMinor int64   `json:"amount_minor"`
+	Refund      *Refund `json:"refund"`
+}
+
+func (d desk) orderGet(ctx context.Context, _ *mcp.CallToolRequest, o Of) (*mcp.CallToolResult, any, error) {
+	a, err := d.ask(ctx, http.MethodGet, "/v1/organiser/orders/"+url.PathEscape(o.Order), o.Customer, nil)
+	var order Order
+	switch {
+	case err != nil:
+		return say(true, "The order cannot be read just now. Try again in a minute: reading changes nothing."), nil, nil
+	case a.status == http.StatusOK && a.into(&order) == nil:
+		return nil, order, nil
+	case a.status == http.StatusNotFound:
+		return say(true, "There is no such order of this customer."), nil, nil
+	}
+	return say(true, orTitle(a.refused())), nil, nil
+}
+
+func say(wrong bool, text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: wrong, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
