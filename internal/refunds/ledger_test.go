@@ -414,8 +414,13 @@ func TestPartsAndSumsInAnyOrderAreTheSame(t *testing.T) {
 	}
 	d := openDesk(t)
 	for i, order := range [][]refunds.Told{
-		{two, three}, {three, two}, {sum(2), sum(5)}, {sum(5), sum(2)}, {sum(2), two, sum(5), three},
-		{three, sum(5), two, sum(2)}, {sum(5), three, three, sum(2), two, two},
+		{two, three},
+		{three, two},
+		{sum(2), sum(5)},
+		{sum(5), sum(2)},
+		{sum(2), two, sum(5), three},
+		{three, sum(5), two, sum(2)},
+		{sum(5), three, three, sum(2), two, two},
 	} {
 		holder := fmt.Sprint("holder-", i)
 		_, payment, _ := d.paid(holder, 1)
