@@ -31,11 +31,11 @@ type ourPayment struct {
 
 // operation is a refund as our rows have it, with the calls that were made.
 type operation struct {
-	id, payment, status, refund string
-	amount                      int64
-	young                       bool // its promise is not over
-	sent, looked                int  // calls that left
-	maySent, mayLooked          int  // of which nobody knows whether they did
+	id, event, payment, status, refund string
+	amount                             int64
+	young                              bool // its promise is not over
+	sent, looked                       int  // calls that left
+	maySent, mayLooked                 int  // of which nobody knows whether they did
 }
 
 // open is an operation that may still send its money on its way.
@@ -77,7 +77,7 @@ func (r *Report) ledger(ctx context.Context, tx pgx.Tx, s Sources) error {
 	b.judge(l)
 	r.Money = slices.SortedFunc(maps.Values(b.money), func(a, b *Money) int { return cmp.Compare(a.Currency, b.Currency) })
 	r.add(b.stands, b.back, b.one)
-	r.add(a.judge(b.ops)...)
+	r.add(a.judge(b.ops, s.Event)...)
 	return nil
 }
 
@@ -147,9 +147,9 @@ func readElsewise(ctx context.Context, tx pgx.Tx) (map[string]bool, error) {
 
 func readOperations(ctx context.Context, tx pgx.Tx) (map[string]operation, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT f.id, coalesce(p.provider_payment_id, ''), f.status, coalesce(f.provider_refund_id, ''), f.amount_minor,
+		SELECT f.id, o.event_id, coalesce(p.provider_payment_id, ''), f.status, coalesce(f.provider_refund_id, ''), f.amount_minor,
 		  f.give_up_at > now() - interval '5 seconds', c.sent, c.looked, c.may_sent, c.may_looked
-		FROM refund_operations f JOIN payments p ON p.id = f.payment_id CROSS JOIN LATERAL (
+		FROM refund_operations f JOIN orders o ON o.id = f.order_id JOIN payments p ON p.id = f.payment_id CROSS JOIN LATERAL (
 		  SELECT count(*) FILTER (WHERE verb = 'create' AND wrote > 0) AS sent, count(*) FILTER (WHERE verb <> 'create' AND wrote > 0) AS looked,
 		    count(*) FILTER (WHERE verb = 'create' AND lost) AS may_sent, count(*) FILTER (WHERE verb <> 'create' AND lost) AS may_looked
 		  FROM (SELECT verb, wrote, finished_at IS NULL OR outcome = 'lost' AS lost FROM refund_calls WHERE operation = f.id) calls) c`)
@@ -159,7 +159,7 @@ func readOperations(ctx context.Context, tx pgx.Tx) (map[string]operation, error
 	out := map[string]operation{}
 	var o operation
 	_, err = pgx.ForEachRow(rows, []any{
-		&o.id, &o.payment, &o.status, &o.refund, &o.amount, &o.young, &o.sent, &o.looked, &o.maySent, &o.mayLooked,
+		&o.id, &o.event, &o.payment, &o.status, &o.refund, &o.amount, &o.young, &o.sent, &o.looked, &o.maySent, &o.mayLooked,
 	}, func() error { out[o.id] = o; return nil })
 	return out, err
 }

@@ -65,8 +65,7 @@ func readLedger(in io.Reader) (l ledger, err error) {
 type asked struct {
 	sends []send
 	looks map[string]int // by the provider's payment
-	total int
-	other []string // what is neither
+	other []string       // what is neither
 }
 
 type send struct{ key, operation string }
@@ -111,7 +110,6 @@ func (a *asked) hear(r request, of map[string]string) {
 	if !ours {
 		return
 	}
-	a.total++
 	payment := of[strings.TrimPrefix(below, "/")]
 	if q, err := url.ParseQuery(r.Query); below == "" && err == nil {
 		payment = q.Get("payment_intent")

@@ -41,6 +41,23 @@ INSERT INTO human_list (kind, subject, order_id, payment_id) SELECT 'wrong_amoun
 INSERT INTO human_list (kind, subject) VALUES ('unknown_order', 'pi_x');
 `
 
+// elsewhere is another event's refund, at a provider that is not there any more.
+const elsewhere = `
+INSERT INTO events (id, title, currency, opens_at) VALUES ('f', 'F', 'EUR', '2026-01-01');
+INSERT INTO buyers VALUES ('f', 'A', 0, 4);
+INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by, status, ended_at)
+  VALUES ('00000000-0000-0000-0000-0000000000f0', 'f', 'A', 'A', 1, 0, 1, 'try-A', sha256('A'), 1, 1000, 'EUR', now(), 'expired', now());
+INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, refunded_minor, stands, captured_at)
+  VALUES ('10000000-0000-0000-0000-0000000000f0', '00000000-0000-0000-0000-0000000000f0', 'p', 'pi_f0', 'captured', 1000, 'EUR', 1000, 1000, 'to_refund', now());
+INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request, status, sends, looks, first_sent_at, provider_refund_id, ended_at)
+  SELECT 'refund:' || order_id || ':' || id, order_id, id, 'late', 1000, 'EUR', 'x', 'confirmed', 1, 1, now(), 're_f0', now()
+  FROM payments WHERE provider_payment_id = 'pi_f0';
+INSERT INTO refund_calls (epoch, operation, kind, verb, submitted_at, started_at, started_ns, in_flight, wrote, outcome, finished_at)
+  SELECT 7, f.id, c.kind, c.verb, now() - ago, now() - ago, ns, 1, 1, 'succeeded', now() - ago FROM refund_operations f,
+    (VALUES ('first', 'create', 0, interval '2 hours'), ('look', 'list', 3600000000000, interval '1 hour')) c(kind, verb, ns, ago)
+  WHERE f.provider_refund_id = 're_f0';
+`
+
 func theirPayment(id string, captured int) string {
 	return fmt.Sprintf(`{"id":%q,"status":"succeeded","captured":%d,"currency":"eur","metadata":{"event":"e"}}`, id, captured)
 }
@@ -90,7 +107,7 @@ func settled(t *testing.T, sql, ledger, log string) audit.Report {
 		t.Fatal(err)
 	}
 	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // a test's connection
-	if _, err := db.Exec(ctx, sale+money); err != nil {
+	if _, err := db.Exec(ctx, sale+money+elsewhere); err != nil {
 		t.Fatalf("the sale: %v", err)
 	}
 	if sql != "" {
@@ -149,7 +166,7 @@ func TestEachCentThatIsLostIsFound(t *testing.T) {
 		distance, rows   = "calls keep their distance", "one key one refund"
 	)
 	send := knows().requests[1]
-	late := `(SELECT id FROM refund_operations WHERE reason = 'late')`
+	late := `(SELECT f.id FROM refund_operations f JOIN orders o ON o.id = f.order_id WHERE f.reason = 'late' AND o.event_id = 'e')`
 	op := func(set string) string {
 		return `UPDATE refund_operations SET ` + set + ` WHERE reason = 'second_payment'`
 	}
@@ -162,8 +179,8 @@ func TestEachCentThatIsLostIsFound(t *testing.T) {
 		{"counted, and never captured", cent, "", func(p *provider) { p.payments = p.payments[1:] }},
 		{"with a person who was never told", cent, `DELETE FROM human_list WHERE kind = 'wrong_amount'`, nil},
 		{"of an order that nobody looks for", cent, `DELETE FROM human_list WHERE kind = 'unknown_order'`, nil},
-		{"still owed after its promise", cent, `UPDATE refund_operations SET give_up_at = now() - interval '1 hour' WHERE reason = 'late'`, nil},
-		{"late money that nobody owes", cent, `DELETE FROM refund_operations WHERE reason = 'late'`, nil},
+		{"still owed after its promise", cent, `UPDATE refund_operations SET give_up_at = now() - interval '1 hour' WHERE status = 'queued'`, nil},
+		{"late money that nobody owes", cent, `DELETE FROM refund_operations WHERE status = 'queued'`, nil},
 		{"on an order that is not paid", cent, `UPDATE orders SET status = 'expired' WHERE account = 'A'`, nil},
 		{"more went back than came", cent, "", func(p *provider) { p.refunds = append(p.refunds, theirRefund("re_2", "pi_b", 1001, "")) }},
 		{"gone back, and we do not count it", back, "", func(p *provider) { p.refunds = append(p.refunds, theirRefund("re_2", "pi_a", 500, "")) }},
@@ -187,7 +204,7 @@ func TestEachCentThatIsLostIsFound(t *testing.T) {
 		{"a call that we have no word for", looks, "", func(p *provider) {
 			p.requests = append(p.requests, `"method":"POST","path":"/v1/refunds/re_1/cancel"`)
 		}},
-		{"late money, and no operation", place, `DELETE FROM refund_operations WHERE reason = 'late'`, nil},
+		{"late money, and no operation", place, `DELETE FROM refund_operations WHERE status = 'queued'`, nil},
 		{"the provider told of more than we gave", place, `UPDATE payments SET told_refunded_minor = 1 WHERE provider_payment_id = 'pi_a'`, nil},
 		{"a counter that is off", counters, `UPDATE payments SET refunded_minor = 1999 WHERE provider_payment_id = 'pi_a2'`, nil},
 		{"another currency goes back", counters, op(`currency = 'USD'`), nil},

@@ -87,7 +87,7 @@ func (r *Report) ofCalls(calls []call, lost, arrived int) {
 			twice++
 		}
 	}
-	r.judge("starts apart, by our log", fmt.Sprintf("%.1f ms at least, of %d starts", least.Seconds()*1000, len(calls)), "200 ms or more",
+	r.judge("starts apart, by our log", fmt.Sprintf("%.2f ms at least, of %d starts", least.Seconds()*1000, len(calls)), "200 ms or more",
 		least >= 200*time.Millisecond && len(calls) > 1)
 	r.judge("calls in flight, by our log", fmt.Sprintf("%d at most", most), "10 or fewer", most >= 1 && most <= 10)
 	r.judge("all four kinds, in one log", fmt.Sprintf("first %d, retry %d, look %d, manual %d", kinds["first"], kinds["retry"], kinds["look"], kinds["manual"]),
