@@ -92,6 +92,7 @@ func (a *API) Admin() *fiber.App {
 	app.Get("/v1/admin/events/:event/line", a.export)
 	a.organisers(app)
 	a.refunding(app)
+	a.humanPages(app)
 	return app
 }
 

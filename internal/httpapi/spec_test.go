@@ -23,6 +23,7 @@ var exempt = []string{
 	"POST /e/{event}/join", "POST /e/{event}/leave", "POST /e/{event}/standby", "POST /e/{event}/pass", "POST /e/{event}/alive",
 	"POST /e/{event}/claim", "POST /e/{event}/done", "POST /e/{event}/orders/{order}/cancel",
 	"GET /v1/admin/events/{event}/line",
+	"GET /assets/{hash}/{name}", "GET /human", "GET /human/{item}", "POST /human/{item}", "POST /human/approvals/{approval}",
 }
 
 // What is served is what is described, no more and no less.

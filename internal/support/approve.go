@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -150,7 +151,7 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 		return WasDecided, Answer{}, nil
 	case !w.Yes:
 		return Declined, refused(ApprovalRefused), decide(ctx, tx, w.Approval, "refused", w.By, w.Note)
-	case askedBy == w.By:
+	case askedBy == w.By || strings.HasPrefix(w.By, askedBy+"/"): // a person who came with the key that asked
 		return OwnRequest, Answer{}, nil
 	}
 	if same {

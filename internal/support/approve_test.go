@@ -24,6 +24,7 @@ func TestAboveTheLimitAPersonDecides(t *testing.T) {
 		t.Fatalf("%d operations before the approval, want the first line's alone", n)
 	}
 	c.decide(support.Deciding{Approval: a.Approval, By: "agent", Yes: true}, support.OwnRequest)
+	c.decide(support.Deciding{Approval: a.Approval, By: "agent/kim", Yes: true}, support.OwnRequest)
 	c.decide(support.Deciding{Approval: a.Approval, Organiser: "acme", By: "boss", Yes: true}, support.NoSuchApproval)
 	is := c.decide(support.Deciding{Approval: a.Approval, Organiser: "house", By: "boss", Yes: true, Note: "was ill"}, support.Approved)
 	if is.Word != support.Queued || c.operations(o) != 2 {

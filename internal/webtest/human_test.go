@@ -1,0 +1,91 @@
+package webtest
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"waitroom/internal/organiser"
+)
+
+// The operators' human list works without a script: a person signs in with
+// their name, approves a refund, takes an item, and what they did is shown. Axe
+// finds nothing, and nothing scrolls sideways on a phone.
+func TestHumanList(t *testing.T) {
+	w := open(t)
+	axe, err := os.ReadFile("../../tools/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
+	}
+	w.beforePersons(t)
+	key, made, err := organiser.Create(t.Context(), w.pool, organiser.Key{
+		Organiser: organiser.House, Name: "desk", Scopes: []organiser.Scope{organiser.RefundsRead, organiser.RefundsApprove, organiser.HumanWrite},
+	})
+	if err != nil || made != organiser.Done {
+		t.Fatal(made, err)
+	}
+	w.house.Public = w.house.Admin // this person is an operator
+	until(t, "the key is known", func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.house.Admin+"/human", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.SetBasicAuth("kim", key)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false
+		}
+		res.Body.Close() //nolint:errcheck // read only
+		return res.StatusCode == http.StatusOK
+	})
+	b := w.tab(t).withoutScript()
+	b.open(strings.Replace(w.house.Admin, "://", "://kim:"+key+"@", 1) + "/human")
+	b.heading("Human list")
+	b.look("human-list", string(axe))
+	b.leave("Approve refund 1")
+	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
+	var decided string
+	if err := w.pool.QueryRow(t.Context(), `SELECT decision || ' by ' || decided_by FROM refund_approvals`).Scan(&decided); err != nil || decided != "approved by desk/kim" {
+		t.Errorf("the approval is %q, %v", decided, err)
+	}
+	b.open("/human/1")
+	b.heading("1: wrong_amount")
+	b.leave("Take it")
+	b.sees("who has it", "document.body.textContent.includes('desk/kim')")
+	b.look("human-item", string(axe))
+	b.leave("Resolve it")
+	b.sees("that a reason is wanted", "document.body.textContent.includes('Not done.')")
+	b.expect("the server responded with a status of 401") // the browser asks without a name first
+}
+
+// beforePersons has one thing of each kind wait for a person.
+func (w *world) beforePersons(t *testing.T) {
+	order, payment := uuid.Must(uuid.NewV7()), uuid.New()
+	for _, s := range []struct {
+		sql  string
+		args []any
+	}{
+		{`INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ('hall', 'ann', 1, 4)`, nil},
+		{`INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, seat_count, amount_minor, currency, pay_by)
+			VALUES ($1::uuid, 'hall', 'ann', 'ann', 1, 0, 1, $1::uuid::text, sha256('x'), 1, 9500, 'EUR', now() + interval '10 minutes')`, []any{order}},
+		{`WITH free AS (SELECT id FROM seats WHERE event_id = 'hall' AND order_id IS NULL AND NOT held_back ORDER BY id LIMIT 1),
+			taken AS (UPDATE seats s SET order_id = $1, claimed_at = now() FROM free WHERE s.id = free.id RETURNING s.id)
+			INSERT INTO order_lines (order_id, seat_id, amount_minor) SELECT $1, id, 9500 FROM taken`, []any{order}},
+		{`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
+			VALUES ($1, $2, 'stripe', 'pi_ann', 'captured', 9500, 'EUR', 9500, 'on_order', now())`, []any{payment, order}},
+		{`UPDATE orders SET status = 'paid', payment_id = $1, paid_at = now() WHERE id = $2`, []any{payment, order}},
+		{`INSERT INTO refund_approvals (operation, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by)
+			SELECT 'refund:' || order_id || ':' || seat_id, order_id, seat_id, $2, 'demo', 9500, 'EUR', 'over_limit', 5000, 'agent'
+			FROM order_lines WHERE order_id = $1`, []any{order, payment}},
+		{`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('wrong_amount', 'pi_ann', $1, $2, $3)`,
+			[]any{order, payment, fmt.Sprintf("the provider captured 9400 EUR of order %s, whose price is 9500 EUR", order)}},
+	} {
+		if _, err := w.pool.Exec(t.Context(), s.sql, s.args...); err != nil {
+			t.Fatalf("%s: %v", s.sql, err)
+		}
+	}
+}
