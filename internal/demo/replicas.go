@@ -67,6 +67,7 @@ func (h *House) environment(r *replica, c daemon.WaitroomConfig, i int) []string
 		"TICKET_KEYS=" + c.TicketKeys, "PASS_KEYS=" + c.PassKeys, "PASS_ISSUER=" + c.PassIssuer,
 		"LINE_STORE=dynamodb", "DYNAMODB_ENDPOINT=" + c.Endpoint, "DYNAMODB_TABLE=" + c.Table,
 		"PAY_URL=" + c.PayURL, "PAY_ORIGINS=" + c.PayOrigins, "SECURE_COOKIES=false",
+		"INSTALL=" + c.Asking.Install, fmt.Sprintf("REFUND_LIMIT_MINOR=%d", c.Asking.RefundLimit), fmt.Sprintf("REFUND_CALLS_PER_S=%g", c.Asking.RefundCalls),
 		fmt.Sprintf("REPLICA=replica-%d", i),
 	}
 }
