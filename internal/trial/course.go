@@ -35,18 +35,19 @@ func (b *bench) course(ctx context.Context) error {
 	if err := b.until(ctx, "the refunder has the outlet", patience, func() (bool, error) { ok, _ := b.old.ready(ctx); return ok, nil }); err != nil {
 		return err
 	}
-	slow := "share=1&before=" + b.CallLimit.String()
+	slow := (b.CallLimit + 100*time.Millisecond).String() // nobody waits as long
 	for _, p := range []struct {
-		name, move string // and what operations have to come to in it
-		batch      int
-		scripts    []string
+		name          string
+		kind, outcome string // of a call that there has to be in it
+		batch         int
+		scripts       []string
 	}{
-		{"fast", "confirmed", 1, nil},
-		{"slow by " + b.CallLimit.String(), "unknown", 16, []string{slow}}, // as many as take all places in flight, and some
-		{"done, then cut", "unknown", 1, []string{"share=1&say=rst&commit=true&method=POST"}},
-		{"refused", "rejected", 1, []string{"share=1&say=refuse&status=400&code=charge_disputed&method=POST"}},
+		{"fast", "first", "succeeded", 1, nil},
+		{"slow by " + slow, "first", "timed_out", 16, []string{"share=1&before=" + slow}}, // as many as take all places in flight, and some
+		{"done, then cut", "look", "cut_off", 1, []string{"share=1&say=rst&commit=true&method=POST", "share=0.5&say=rst&method=GET"}},
+		{"refused", "first", "rejected", 1, []string{"share=1&say=refuse&status=400&code=charge_disputed&method=POST"}},
 	} {
-		if err := b.phase(ctx, p.name, p.move, p.batch, p.scripts...); err != nil {
+		if err := b.phase(ctx, p.name, p.kind, p.outcome, p.batch, p.scripts...); err != nil {
 			return err
 		}
 	}
@@ -61,7 +62,7 @@ func (b *bench) course(ctx context.Context) error {
 
 // phase has the provider behave so for a while, in which refunds go on coming,
 // a batch of them at once, and until it has shown.
-func (b *bench) phase(ctx context.Context, name, move string, batch int, scripts ...string) error {
+func (b *bench) phase(ctx context.Context, name, kind, outcome string, batch int, scripts ...string) error {
 	if err := b.behave(ctx, scripts...); err != nil {
 		return err
 	}
@@ -74,10 +75,10 @@ func (b *bench) phase(ctx context.Context, name, move string, batch int, scripts
 		if err := b.feed(ctx, over.C); err != nil {
 			return err
 		}
-		return b.until(ctx, "some become "+move, patience, func() (bool, error) {
-			n, err := b.count(ctx, `SELECT count(*) FROM refund_changes WHERE to_status = $1 AND at >= $2`, move, b.began)
+		return b.drain(ctx, "there is a "+kind+" "+outcome, func() (bool, error) {
+			n, err := b.count(ctx, `SELECT count(*) FROM refund_calls WHERE kind = $1 AND outcome = $2 AND submitted_at >= $3`, kind, outcome, b.began)
 			return n > 0, err
-		})
+		}, true)
 	})
 }
 
@@ -343,7 +344,7 @@ func (b *bench) inTheMiddle(ctx context.Context) (err error) {
 		}
 		err = b.until(ctx, "the provider refunded both", patience, func() (bool, error) {
 			ledger, _, err := fetch(ctx, b.provider.at+"/_admin/ledger")
-			made := func(id string) bool { return strings.Contains(string(ledger), `"idempotency_key":"`+id+`"`) }
+			made := func(id string) bool { return strings.Contains(string(ledger), `"operation":"`+id+`"`) }
 			return made(b.killed[0]) && made(b.killed[1]), err
 		})
 		if err != nil {
