@@ -106,7 +106,7 @@ func (l *Line) signed(ctx context.Context, t Ticket) (Place, error) {
 
 // again hands out the pass of a place that has one.
 func (t *turnstile) again(ctx context.Context, place Place) Answer {
-	text, pass, err := t.line.admit(ctx, place)
+	text, pass, err := t.line.readmit(ctx, place)
 	if err != nil {
 		t.fault("ledger", err)
 		return t.line.notYet(place.Number, ViewCalled)

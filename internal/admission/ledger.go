@@ -227,6 +227,7 @@ func (l *Ledger) entries(ctx context.Context, sql string, event string, epoch in
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Entry, error) {
 		e := Entry{Pass: Pass{Event: event, Epoch: epoch}}
 		err := row.Scan(&e.Take, &e.Place, &e.Holder, &e.Quota, &e.TakenAt, &e.ExpiresAt)
+		e.IssuedAt = e.TakenAt.Truncate(time.Second)
 		return e, err
 	})
 }

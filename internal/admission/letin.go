@@ -69,6 +69,7 @@ func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time)
 	p.State, p.Take, p.TakenAt = Passed, take, at
 	p.PassUntil = at.Add(sale.PassLife).Truncate(time.Second)
 	got, err := t.write(ctx, p)
+	admit := t.line.admit
 	switch {
 	case errors.Is(err, ErrNoPlace):
 		t.burn("left")
@@ -80,10 +81,11 @@ func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time)
 		return
 	case got.Take != take:
 		t.burn("again")
+		admit = t.line.readmit
 	default:
 		t.line.tell(func(r *Release) { r.LetIn(take, p.Number, at) })
 	}
-	if a.text, a.told, err = t.line.admit(ctx, got); err != nil {
+	if a.text, a.told, err = admit(ctx, got); err != nil {
 		t.fault("ledger", err)
 		return
 	}
@@ -130,4 +132,18 @@ func (l *Line) admit(ctx context.Context, p Place) (string, Pass, error) {
 	}
 	text, err := l.cfg.Passes.Sign(pass)
 	return text, pass, err
+}
+
+// readmit signs the pass that the place has, to the letter: what it is good for
+// was settled when it was written, whatever the settings are now.
+func (l *Line) readmit(ctx context.Context, p Place) (string, Pass, error) {
+	e, found, err := l.cfg.Books.PassOf(ctx, l.event, l.epoch, p.Number)
+	if err != nil {
+		return "", Pass{}, err
+	}
+	if !found || e.Take != p.Take || e.Holder != p.Holder { // not written yet, or the ledger has another
+		return l.admit(ctx, p)
+	}
+	text, err := l.cfg.Passes.Sign(e.Pass)
+	return text, e.Pass, err
 }

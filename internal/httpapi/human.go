@@ -163,6 +163,9 @@ func (a *API) deed(ctx context.Context, d support.Deed) (reply, error) {
 
 // act does a deed, or says why it was not done.
 func (a *API) act(ctx context.Context, d support.Deed) error {
+	if !isText(d.Why + d.Refund + string(d.Do)) {
+		return errNoText()
+	}
 	v, err := support.Act(ctx, a.Desk.Pool, d)
 	if err != nil {
 		return a.unavailable("human list", err)

@@ -149,7 +149,9 @@ type helping struct {
 // readHelped lets a key that only asks for refunds see the orders of customers
 // whom it can name, and no others.
 func (a *API) readHelped(c *fiber.Ctx) (r helping, err error) {
-	r.customer = c.Get("Customer")
+	if r.customer = c.Get("Customer"); !isText(r.customer) {
+		return r, errNoText()
+	}
 	r.asked, err = a.asks(organiser.RefundsRead)(c)
 	var lacks *Problem
 	if errors.As(err, &lacks) && lacks.Code == "scope_missing" {

@@ -140,6 +140,9 @@ func (a *API) readDeciding(c *fiber.Ctx) (w support.Deciding, err error) {
 // decide gives a person's word: a yes makes the operation, and says how that
 // stands.
 func (a *API) decide(ctx context.Context, w support.Deciding) (reply, error) {
+	if !isText(w.Note) {
+		return reply{}, errNoText()
+	}
 	is, r, err := a.Support.Decide(ctx, a.Desk.Pool, w)
 	if err != nil {
 		a.Log.Error("decide approval", "approval", w.Approval, "error", err)

@@ -14,6 +14,7 @@ import (
 	"mime"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -131,6 +132,9 @@ func jsonBody(c *fiber.Ctx, into any) error {
 	if kind, _, err := mime.ParseMediaType(c.Get("Content-Type")); err != nil || kind != "application/json" {
 		return problem("bad_request", "Content-Type must be application/json")
 	}
+	if body := c.BodyRaw(); !isText(string(body)) || bytes.Contains(body, []byte(`\u0000`)) {
+		return errNoText()
+	}
 	dec := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
@@ -141,6 +145,11 @@ func jsonBody(c *fiber.Ctx, into any) error {
 	}
 	return nil
 }
+
+// isText says whether it is text that a store takes.
+func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+func errNoText() error { return problem("bad_request", "text is UTF-8, and nothing in it is NUL") }
 
 // readable says what is wrong with a body in the client's terms.
 func readable(err error) string {

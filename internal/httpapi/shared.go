@@ -63,7 +63,9 @@ func statusOf(c *fasthttp.RequestCtx) (event string, is bool) {
 	if !c.IsGet() {
 		return "", false
 	}
-	name, is := bytes.CutPrefix(c.Path(), []byte("/v1/public/events/"))
+	// As it was sent: a path that only comes to the same is the router's, and
+	// caches hold one document a line.
+	name, is := bytes.CutPrefix(c.URI().PathOriginal(), []byte("/v1/public/events/"))
 	if !is {
 		return "", false
 	}
@@ -101,7 +103,7 @@ func takesGzip(accepted []byte) bool {
 		if !bytes.EqualFold(bytes.TrimSpace(name), []byte("gzip")) {
 			continue
 		}
-		_, q, weighed := bytes.Cut(weight, []byte("q="))
+		_, q, weighed := bytes.Cut(bytes.ToLower(weight), []byte("q="))
 		return !weighed || len(bytes.Trim(q, " 0.")) > 0
 	}
 	return false
