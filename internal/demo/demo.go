@@ -224,6 +224,7 @@ func (w *watch) leave(ctx context.Context) error {
 			return err
 		}
 	}
+	fmt.Fprintf(w.c.Out, "everybody is home; now the money comes to rest: late payments go back, what is in doubt is looked for (%s at most)\n", settledWithin)
 	return w.h.moneyRests(ctx)
 }
 
