@@ -14,21 +14,27 @@ type payment struct {
 	id      uuid.UUID
 	order   uuid.UUID
 	counted bool // its money was counted before, and stands where it stands
+
+	// With counted: what was, and where it stands.
+	amountMinor int64
+	currency    string
+	stands      string
 }
 
-// payment finds the payment's row and locks it; the caller holds its order's.
+// payment finds the payment's row and locks it; the caller holds the named order's.
 // The provider's name is looked for first; ours serves where the answer that
 // carries the provider's was lost, or is behind its notice. Money without
-// either row was asked for all the same (its order is ours): it gets one.
+// either row was asked for all the same (its order is ours): it gets one. A row
+// that is found may be another order's: the caller has to look.
 func (c Capture) payment(ctx context.Context, tx pgx.Tx) (payment, error) {
 	var p payment
 	err := tx.QueryRow(ctx, `
-		SELECT id, order_id, status = 'captured' FROM payments
+		SELECT id, order_id, status = 'captured', captured_minor, currency, coalesce(stands, '') FROM payments
 		WHERE id = coalesce(
 		  (SELECT id FROM payments WHERE provider = $1 AND provider_payment_id = $2),
-		  (SELECT id FROM payments WHERE id = $3 AND order_id = $4 AND provider = $1 AND provider_payment_id IS NULL))
+		  (SELECT id FROM payments WHERE id = $3 AND provider = $1 AND provider_payment_id IS NULL))
 		FOR UPDATE`,
-		c.Provider, c.ProviderPayment, c.Payment, c.Order).Scan(&p.id, &p.order, &p.counted)
+		c.Provider, c.ProviderPayment, c.Payment).Scan(&p.id, &p.order, &p.counted, &p.amountMinor, &p.currency, &p.stands)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return c.newPayment(ctx, tx)
 	}

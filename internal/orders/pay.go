@@ -26,7 +26,7 @@ const (
 	PaidTooLate   Outcome = "paid_too_late"  // the order had ended: it goes back
 	WrongAmount   Outcome = "wrong_amount"   // a person decides
 	WrongCurrency Outcome = "wrong_currency" // a person decides
-	WrongOrder    Outcome = "wrong_order"    // its money was counted for another: a person decides
+	WrongOrder    Outcome = "wrong_order"    // the payment is another order's: a person decides
 	UnknownOrder  Outcome = "unknown_order"  // nothing was changed
 )
 
@@ -65,8 +65,11 @@ func Pay(ctx context.Context, tx pgx.Tx, c Capture) (Outcome, error) {
 	if err != nil {
 		return "", err
 	}
-	if p.counted {
+	switch {
+	case p.counted:
 		return again(ctx, tx, o, p, c)
+	case p.order != o.id:
+		return WrongOrder, misnamed(ctx, tx, o, p, c)
 	}
 	var version int64
 	err = tx.QueryRow(ctx, `
@@ -107,12 +110,39 @@ type paidBody struct {
 
 // again answers money that was counted before. Under another order's name than
 // the first time it pays nothing: it lies where it was put, and a person is told.
+// So does money that a person has, whatever is said of it now.
 func again(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture) (Outcome, error) {
-	if p.order == o.id {
+	switch {
+	case p.order == o.id && p.stands == "human":
+		return p.withPerson(o), nil
+	case p.order == o.id:
 		return why(o, p, c)
 	}
 	return WrongOrder, list(ctx, tx, WrongOrder, c.ProviderPayment, &o.id, &p.id, fmt.Sprintf(
 		"%s now says that %s pays this order; its money was counted for order %s", c.Provider, c.ProviderPayment, p.order))
+}
+
+// withPerson is why the payment's money went to a person, read off what was
+// counted: a later telling may say otherwise, and moves nothing.
+func (p payment) withPerson(o order) Outcome {
+	switch {
+	case o.currency != p.currency:
+		return WrongCurrency
+	case o.amountMinor != p.amountMinor:
+		return WrongAmount
+	}
+	return WrongOrder
+}
+
+// misnamed takes money that is told of under another order's name than its
+// payment was opened for. Which of the two the buyer meant is not for us to say:
+// neither is paid, and a person has the money.
+func misnamed(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture) error {
+	if err := c.count(ctx, tx, p, "human"); err != nil {
+		return err
+	}
+	return list(ctx, tx, WrongOrder, c.ProviderPayment, &o.id, &p.id, fmt.Sprintf(
+		"%s captured %d %s by %s for this order; that payment was opened for order %s", c.Provider, c.AmountMinor, c.Currency, c.ProviderPayment, p.order))
 }
 
 // why reads the order that the guarded update refused. It was locked before

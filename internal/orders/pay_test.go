@@ -1,11 +1,13 @@
 package orders_test
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"waitroom/internal/orders"
 	"waitroom/internal/orders/orderstest"
@@ -209,5 +211,82 @@ func TestMoneyOfAnotherOrderGoesToAPerson(t *testing.T) {
 	}
 	if n := h.Count(t, `SELECT count(*) FROM human_list WHERE kind = 'wrong_order'`); n != 1 {
 		t.Errorf("%d rows on the human list, want 1", n)
+	}
+}
+
+// A success that names another order than its payment was opened for pays
+// neither, whichever of the two is told first, and whether or not the provider's
+// name of the payment is known yet: a person has the money, once.
+func TestNoOrderIsPaidByAnothersPayment(t *testing.T) {
+	for name, known := range map[string]bool{"open": true, "its answer is still to come": false} {
+		t.Run(name, func(t *testing.T) {
+			h, c := open(t, 2), &counter{}
+			anna, ben := h.Order(t, "anna", 1), h.Order(t, "ben", 1)
+			payment := wantOpening(t, h.pays(c, 1), anna, "anna", "a", orders.Opened)
+			if !known {
+				_, err := h.Pool.Exec(t.Context(), `UPDATE payments SET status = 'opening', provider_payment_id = NULL, checkout_url = NULL`)
+				must(t, err)
+			}
+			for _, order := range []uuid.UUID{ben, anna, ben} {
+				n := success(order, "pi_"+payment.ID.String())
+				n.Payment = payment.ID
+				h.receive(t, n, orders.WrongOrder)
+			}
+			if a, b := h.Status(t, anna), h.Status(t, ben); a != "pending" || b != "pending" {
+				t.Errorf("anna's order is %s, ben's %s; want both pending", a, b)
+			}
+			var listed, stands string
+			h.Scan(t, `SELECT string_agg(h.kind, ' '), min(p.stands) FROM human_list h JOIN payments p ON p.id = h.payment_id`, nil, &listed, &stands)
+			if n := h.Count(t, `SELECT count(*) FROM payments`); listed != "wrong_order" || stands != "human" || n != 1 {
+				t.Errorf("listed %q, the money stands %q, %d payments; want wrong_order, human, 1", listed, stands, n)
+			}
+			for order, pays := range map[uuid.UUID]string{anna: "pi_anna", ben: "pi_ben"} {
+				h.receive(t, success(order, pays), orders.Paid)
+			}
+		})
+	}
+}
+
+// Should ours ever be wrong about whose a payment is, the database refuses.
+func TestTheDatabaseRefusesAnothersPayment(t *testing.T) {
+	h := open(t, 2)
+	anna, ben := h.Order(t, "anna", 1), h.Order(t, "ben", 1)
+	wantOpening(t, h.pays(&counter{}, 1), anna, "anna", "a", orders.Opened)
+	_, err := h.Pool.Exec(t.Context(), `UPDATE orders SET status = 'paid', paid_at = now(), payment_id = (SELECT id FROM payments) WHERE id = $1`, ben)
+	if refused := (*pgconn.PgError)(nil); !errors.As(err, &refused) || refused.Code != "23503" {
+		t.Errorf("ben's order, paid by anna's payment: %v; want the foreign key to refuse it", err)
+	}
+}
+
+// Money that a person has for its amount or its currency stays there, whatever
+// is told of the same payment later: the first answer is given again, and the
+// provider gets its 2xx.
+func TestMoneyThatAPersonHasIsAnsweredTheSame(t *testing.T) {
+	for name, c := range map[string]struct {
+		amount   int64
+		currency string
+		want     orders.Outcome
+	}{
+		"amount":   {orderstest.PriceMinor - 1, orderstest.Currency, orders.WrongAmount},
+		"currency": {orderstest.PriceMinor, "USD", orders.WrongCurrency},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, 2)
+			order := h.Order(t, "anna", 1)
+			first := says(orders.SaysCaptured, order, "pi_1", c.amount)
+			first.Currency = c.currency
+			h.receive(t, first, c.want)
+			right := success(order, "pi_1")
+			h.receive(t, right, c.want)
+			h.receive(t, success(order, "pi_1"), c.want)
+			if status, _, tries := h.row(t, right); status != "human" || tries != 1 {
+				t.Errorf("the later notice is %s after %d tries, want human, 1", status, tries)
+			}
+			h.receive(t, success(order, "pi_2"), orders.Paid)
+			h.receive(t, success(order, "pi_1"), c.want)
+			if n := h.Count(t, `SELECT count(*) FROM human_list`); n != 1 {
+				t.Errorf("%d rows on the human list, want 1", n)
+			}
+		})
 	}
 }
