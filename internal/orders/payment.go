@@ -136,7 +136,7 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 		return Refused, Payment{}, giveUp(ctx, p.pool, e.ID)
 	}
 	e.CheckoutURL = at.CheckoutURL
-	return Opened, e.Payment, record(ctx, p.pool, e.ID, at)
+	return Opened, e.Payment, record(ctx, p.pool, order, e.ID, at)
 }
 
 // ErrProvider: the provider gave no answer that can be believed.
@@ -232,12 +232,20 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 // record stores the provider's answer. Zero rows: its notice, or the same
 // attempt in another request, was faster, and both say the same. It is looked
 // at once more shortly before the order's time is over: by then its notice has
-// come, or was lost.
-func record(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID, at AtProvider) error {
-	_, err := pool.Exec(ctx, `
-		UPDATE payments p SET status = 'open', provider_payment_id = $2, checkout_url = $3, look_at = o.pay_by - $4::interval
-		FROM orders o WHERE p.id = $1 AND p.status = 'opening' AND o.id = p.order_id`,
-		id, at.ProviderPayment, at.CheckoutURL, lastLook)
+// come, or was lost. Of an order that has ended meanwhile it is due at once, to
+// be cancelled; the lock keeps the end from coming in between.
+func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtProvider) error {
+	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		if _, err := lock(ctx, tx, order); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `
+			UPDATE payments p SET status = 'open', provider_payment_id = $2, checkout_url = $3,
+			  look_at = CASE WHEN o.status = 'pending' THEN o.pay_by - $4::interval ELSE now() END
+			FROM orders o WHERE p.id = $1 AND p.status = 'opening' AND o.id = p.order_id`,
+			id, at.ProviderPayment, at.CheckoutURL, lastLook)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("record payment %s: %w", id, err)
 	}

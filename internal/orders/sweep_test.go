@@ -137,6 +137,66 @@ func TestEndedOrdersPaymentsAreCancelled(t *testing.T) {
 	}
 }
 
+// An order that ends while the provider is asked to open a payment of it: that
+// payment is cancelled at once, and not only when the order's time would have
+// been over.
+func TestAPaymentThatOpensAfterTheEndIsCancelledAtOnce(t *testing.T) {
+	for how, end := range map[string]func(*testing.T, *till, uuid.UUID){
+		"paid": func(t *testing.T, h *till, order uuid.UUID) { h.receive(t, success(order, "pi_other"), orders.Paid) },
+		"cancelled": func(t *testing.T, h *till, order uuid.UUID) {
+			if got, err := orders.Cancel(t.Context(), h.Pool, order, "anna"); err != nil || got != orders.Cancelled {
+				t.Fatal(got, err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			h, b := open(t, 1), newBooks()
+			order := h.Order(t, "anna", 1)
+			b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+				end(t, h, order)
+				return orders.AtProvider{}, nil
+			}
+			payment := wantOpening(t, h.pays(&b.counter, 1), order, "anna", "a", orders.Opened)
+			sweep(t, h.sweeper(b), 1)
+			if n := len(b.cancelled["pi_"+payment.ID.String()]); n != 1 {
+				t.Errorf("the order is %s, its payment cancelled %d times, want once", h.Status(t, order), n)
+			}
+		})
+	}
+}
+
+// The end comes between the provider's answer and its record: whichever is
+// first, the payment is due at once.
+func TestAnEndBesideTheRecordLeavesNoPaymentBehind(t *testing.T) {
+	const n = 20
+	h, b := open(t, n), newBooks()
+	holders := orderstest.Holders(n)
+	all := make([]uuid.UUID, n)
+	for i, holder := range holders {
+		all[i] = h.Order(t, holder, 1)
+	}
+	p := h.pays(&b.counter, 1)
+	for i := range n {
+		answered, ended := make(chan struct{}), make(chan struct{})
+		b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+			close(answered)
+			return orders.AtProvider{}, nil
+		}
+		go func() {
+			defer close(ended)
+			<-answered
+			if got, err := orders.Cancel(t.Context(), h.Pool, all[i], holders[i]); err != nil || got != orders.Cancelled {
+				t.Error(got, err)
+			}
+		}()
+		wantOpening(t, p, all[i], holders[i], "a", orders.Opened)
+		<-ended
+	}
+	if late := h.Count(t, `SELECT count(*) FROM payments WHERE look_at > now()`); late != 0 {
+		t.Errorf("%d of %d payments are not due, though their orders have ended", late, n)
+	}
+}
+
 // The provider took the money and every notice of it was lost: looked at before
 // the order's time is over it pays; after that it goes back, or takes the seats
 // again where the event wants that. Nothing stays in payment.
