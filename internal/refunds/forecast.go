@@ -12,7 +12,7 @@ import (
 type Backlog struct {
 	Waiting   int           // operations without an end
 	Due       int           // of these, those whose next call could be made now
-	Oldest    time.Duration // since the acceptance of the oldest
+	Oldest    time.Duration // since the oldest was promised: its acceptance, or a person's last push
 	DueFor    time.Duration // since when the oldest due one has been: the outlet has had work for so long
 	Window    time.Duration // over which the next three were counted
 	Accepted  int
@@ -88,11 +88,11 @@ func ReadBacklog(ctx context.Context, db reader, perSecond float64) (Backlog, er
 	var oldest, dueFor, window float64
 	err := db.QueryRow(ctx, `
 		WITH open AS (
-		  SELECT accepted_at, next_at, call IS NOT NULL OR next_at <= clock_timestamp() AS due FROM refund_operations
+		  SELECT give_up_at - $2::interval AS promised_at, next_at, call IS NOT NULL OR next_at <= clock_timestamp() AS due FROM refund_operations
 		  WHERE status IN ('queued', 'submitted', 'unknown') AND ended_at IS NULL),
 		ages AS (
 		  SELECT count(*) AS waiting, count(*) FILTER (WHERE due) AS due,
-		    coalesce(extract(epoch FROM clock_timestamp() - min(accepted_at)), 0)::float8 AS oldest,
+		    coalesce(extract(epoch FROM clock_timestamp() - min(promised_at)), 0)::float8 AS oldest,
 		    coalesce(extract(epoch FROM clock_timestamp() - min(next_at) FILTER (WHERE due)), 0)::float8 AS due_for
 		  FROM open),
 		lately AS (
@@ -103,7 +103,7 @@ func ReadBacklog(ctx context.Context, db reader, perSecond float64) (Backlog, er
 		  (SELECT count(*) FROM refund_changes c WHERE c.at > since.at AND c.from_status IN ('queued', 'submitted', 'unknown')
 		    AND c.to_status IN ('pending', 'confirmed', 'rejected', 'failed_later', 'manual')),
 		  (SELECT count(*) FROM refund_calls c WHERE c.submitted_at > since.at)
-		FROM ages, lately, since`, LongestWindow.Seconds()).
+		FROM ages, lately, since`, LongestWindow.Seconds(), Promise).
 		Scan(&b.Waiting, &b.Due, &oldest, &dueFor, &window, &b.Accepted, &b.Closed, &b.Started)
 	if err != nil {
 		return Backlog{}, fmt.Errorf("refund backlog: %w", err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"waitroom/internal/refunds"
 )
 
@@ -54,7 +56,7 @@ func TestTheBacklogIsCounted(t *testing.T) {
 	d.answer(yes("re_1"))
 	d.answer(says(refunds.TimedOut))
 	d.exec(`UPDATE refund_operations SET next_at = now() + interval '1 hour' WHERE status = 'unknown'`)
-	d.exec(`UPDATE refund_operations SET accepted_at = now() - interval '4 minutes', next_at = now() - interval '3 minutes' WHERE status = 'queued'`)
+	d.exec(`UPDATE refund_operations SET accepted_at = now() - interval '4 minutes', give_up_at = now() + interval '11 minutes', next_at = now() - interval '3 minutes' WHERE status = 'queued'`)
 	b, err := refunds.ReadBacklog(t.Context(), d.Pool, 5)
 	if err != nil {
 		t.Fatal(err)
@@ -68,5 +70,29 @@ func TestTheBacklogIsCounted(t *testing.T) {
 	d.exec(`UPDATE refund_operations SET status = 'manual' WHERE status IN ('queued', 'unknown')`)
 	if b, err = refunds.ReadBacklog(t.Context(), d.Pool, 5); err != nil || b.Waiting != 0 || b.Window != refunds.LongestWindow {
 		t.Errorf("what persons hold waits for the outlet: %+v, %v", b, err)
+	}
+}
+
+// An old operation that a person pushes is promised anew: it is no backlog, and
+// stops nobody's refunds.
+func TestAPushIsNoBacklog(t *testing.T) {
+	d := openDesk(t)
+	id := d.owed("ann")
+	d.answer(says(refunds.OtherParameters))
+	d.exec(`UPDATE refund_operations SET accepted_at = now() - interval '1 day', give_up_at = now() - interval '23 hours' WHERE id = $1`, id)
+	d.tx(func(tx pgx.Tx) error {
+		v, err := refunds.Push(t.Context(), tx, id, "mia", "again")
+		if v != refunds.Done {
+			t.Errorf("pushed: %s", v)
+		}
+		return err
+	})
+	b, err := refunds.ReadBacklog(t.Context(), d.Pool, 5)
+	if f := b.Forecast(); err != nil || b.Waiting != 1 || f.Behind {
+		t.Errorf("one pushed operation: %+v, behind %t, %v", b, f.Behind, err)
+	}
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '1 second' WHERE id = $1`, id)
+	if b, err = refunds.ReadBacklog(t.Context(), d.Pool, 5); err != nil || !b.Forecast().Behind {
+		t.Errorf("the promise of the push is over: %+v, %v; want it behind", b, err)
 	}
 }
