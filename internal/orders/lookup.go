@@ -50,6 +50,9 @@ const (
 	mostUnknown = 10
 	// slowestLook bounds the doubling of these waits from ten seconds.
 	slowestLook = 30 * time.Minute
+	// supersededLook is how soon a payment that was given up for a later one is
+	// cancelled again where that settled nothing: it takes up room until then.
+	supersededLook = 10 * time.Second
 )
 
 // step is what is done about a payment that is due.
@@ -60,7 +63,7 @@ const (
 	forget    step = "forget" // nor ever
 	reopen    step = "reopen" // its answer was lost: the same opening gets it again
 	look      step = "look"
-	cancel    step = "cancel" // its order has ended
+	cancel    step = "cancel" // its order has ended, or it failed and the buyer has opened another
 	askHumans step = "human"  // it cannot be found out
 )
 
@@ -73,6 +76,7 @@ type due struct {
 	unknowns  int
 	createdAt time.Time
 	lookAt    time.Time // when it became due
+	later     bool      // its order has a later payment
 
 	order   string // its status
 	payBy   time.Time
@@ -82,6 +86,10 @@ type due struct {
 }
 
 func (d due) ended() bool { return d.order != "pending" }
+
+// superseded: it failed, and its buyer has gone on to another. The last one is
+// let be, so that what is open in the buyer's window can still be paid.
+func (d due) superseded() bool { return d.status == "failed" && d.later }
 
 // next decides; a wait says until when.
 func (d due) next() (step, time.Time) {
@@ -95,7 +103,7 @@ func (d due) next() (step, time.Time) {
 	case d.ended() && d.order == "expired" && d.late == inventory.LateReclaim && d.endedAt != nil &&
 		d.now.Before(d.endedAt.Add(reclaimGrace)):
 		return wait, d.endedAt.Add(reclaimGrace)
-	case d.ended():
+	case d.ended() || d.superseded():
 		return cancel, time.Time{}
 	case d.now.Before(d.payBy.Add(-lastLook)):
 		return wait, d.payBy.Add(-lastLook)
@@ -108,8 +116,11 @@ func (d due) next() (step, time.Time) {
 // undecided is when a payment is asked about again whose last look settled
 // nothing. Only what is asked after the order's end counts towards its bound.
 func (d due) undecided() (unknowns int, after time.Duration) {
-	if !d.ended() {
-		return d.unknowns, max(2*time.Second, d.payBy.Add(time.Second).Sub(d.now))
+	switch end := max(2*time.Second, d.payBy.Add(time.Second).Sub(d.now)); {
+	case !d.ended() && d.superseded():
+		return d.unknowns, min(supersededLook, end)
+	case !d.ended():
+		return d.unknowns, end
 	}
 	return d.unknowns + 1, min(10*time.Second<<min(d.unknowns, 20), slowestLook)
 }

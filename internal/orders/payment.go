@@ -49,15 +49,21 @@ const (
 	NoSuchOrder Opening = "no_such_order" // or another holder's
 	OrderPaid   Opening = "order_paid"
 	OrderEnded  Opening = "order_ended"   // or its time to pay is over
-	TooManyOpen Opening = "too_many_open" // the order has openLimit payments that may still be paid
+	TooManyOpen Opening = "too_many_open" // the order has as many payments as may be open, or may still be paid
 	Busy        Opening = "busy"          // as many calls to the provider as we allow are in flight: ask again
 	Throttled   Opening = "throttled"     // our share of the calls to the provider is used up: ask again
 	Refused     Opening = "refused"       // the provider will not have this payment
 )
 
-// openLimit bounds the payments of one order that may still succeed: each is
-// money that may have to be given back.
-const openLimit = 3
+const (
+	// openLimit bounds the payments of one order that are open at a time.
+	openLimit = 3
+	// payableLimit bounds those that may still succeed, which one that failed
+	// may: each is money that may have to be given back. It is above openLimit so
+	// that a buyer whose card was declined goes on at once; what failed is
+	// cancelled when the next is opened, and makes room.
+	payableLimit = 6
+)
 
 // Payment is a payment that the buyer can make.
 type Payment struct {
@@ -169,13 +175,14 @@ func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder
 		INSERT INTO payments (id, order_id, provider, attempt, amount_minor, currency, look_at)
 		SELECT $1, o.id, $2, $3, o.amount_minor, o.currency, now() + $7::interval FROM orders o
 		WHERE o.id = $4 AND o.status = 'pending' AND o.pay_by > now() AND $6
-		  AND (SELECT count(*) FROM payments WHERE order_id = $4 AND status IN ('opening', 'open')) < $5
-		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit, room, lostAfter)
+		  AND (SELECT count(*) FILTER (WHERE status IN ('opening', 'open')) < $5 AND count(*) < $8 FROM payments
+		    WHERE order_id = $4 AND (status IN ('opening', 'open') OR status = 'failed' AND provider_payment_id IS NOT NULL))
+		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit, room, lostAfter, payableLimit)
 	if err != nil {
 		return entry{}, fmt.Errorf("payment row: %w", err)
 	}
 	if tag.RowsAffected() == 1 {
-		if err := extend(ctx, tx, order); err != nil {
+		if err := errors.Join(extend(ctx, tx, order), supersede(ctx, tx, order)); err != nil {
 			return entry{}, err
 		}
 	}
@@ -198,6 +205,17 @@ func extend(ctx context.Context, tx pgx.Tx, order uuid.UUID) error {
 		WHERE o.id = $1 AND o.status = 'pending' AND o.extended_at IS NULL AND e.id = o.event_id`, order)
 	if err != nil {
 		return fmt.Errorf("extend: %w", err)
+	}
+	return nil
+}
+
+// supersede has the order's failed payments cancelled: the buyer has gone on to
+// another. Their money, should it come all the same before that, counts.
+func supersede(ctx context.Context, tx pgx.Tx, order uuid.UUID) error {
+	_, err := tx.Exec(ctx, `
+		UPDATE payments SET look_at = now() WHERE order_id = $1 AND status = 'failed' AND look_at > now()`, order)
+	if err != nil {
+		return fmt.Errorf("failed payments: %w", err)
 	}
 	return nil
 }

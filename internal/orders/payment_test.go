@@ -189,6 +189,62 @@ func TestOpenPaymentsAreBounded(t *testing.T) {
 	wantOpening(t, p, order, "anna", "fourth", orders.Opened)
 }
 
+// A payment that failed may still succeed: six of an order, open or failed, are
+// all that could be paid at a time. Whoever is declined goes on, and at the sixth
+// at the latest waits until the earlier ones are cancelled, as they are when the
+// next is opened; the last one is let be.
+func TestPaymentsThatMayBePaidAreBounded(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	order := h.Order(t, "anna", 1)
+	p := h.pays(&b.counter, 1)
+	declined := func(attempt string) string {
+		t.Helper()
+		name := "pi_" + wantOpening(t, p, order, "anna", attempt, orders.Opened).ID.String()
+		h.receive(t, says(orders.SaysFailed, order, name, 0), orders.PaymentFailed)
+		return name
+	}
+	var names []string
+	for i := range 6 {
+		names = append(names, declined(fmt.Sprint("a", i)))
+	}
+	wantOpening(t, p, order, "anna", "a6", orders.TooManyOpen)
+	if n := b.payments(); n != 6 {
+		t.Errorf("%d payments at the provider, want 6", n)
+	}
+	s := h.sweeper(b)
+	lost := errors.New("connection reset")
+	b.during = func(context.Context) (orders.Standing, error) { return orders.Standing{}, lost }
+	if n, err := s.Sweep(t.Context()); n != 5 || !errors.Is(err, lost) {
+		t.Fatalf("%d payments asked about (%v), want 5 without an answer", n, err)
+	}
+	if n := h.Count(t, `SELECT count(*) FROM payments WHERE look_at <= now() + interval '10 seconds'`); n != 5 {
+		t.Errorf("%d payments are asked about soon again, want 5", n)
+	}
+	wantOpening(t, p, order, "anna", "a6", orders.TooManyOpen)
+	b.during = nil
+	h.come(t)
+	sweep(t, s, 5)
+	if n, last := h.Count(t, `SELECT count(*) FROM payments WHERE status = 'cancelled'`), len(b.cancelled[names[5]]); n != 5 || last != 0 {
+		t.Errorf("%d payments are cancelled, the last one %d times; want 5, 0", n, last)
+	}
+	declined("a6")
+	sweep(t, s, 1) // the sixth has a later one now
+	h.receive(t, success(order, names[0]), orders.Paid)
+}
+
+// A declined payment that was paid after all before it could be cancelled pays.
+func TestMoneyOfADeclinedPaymentIsFoundWhenItIsCancelled(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	order, first := h.cart(t, b, "anna")
+	h.receive(t, says(orders.SaysFailed, order, first, 0), orders.PaymentFailed)
+	wantOpening(t, h.pays(&b.counter, 1), order, "anna", "b", orders.Opened)
+	b.captured[first] = true
+	sweep(t, h.sweeper(b), 2) // and then the second is cancelled
+	if s, n := h.Status(t, order), len(b.cancelled); s != "paid" || n != 1 {
+		t.Errorf("the order is %s, %d payments cancelled; want paid, 1", s, n)
+	}
+}
+
 // No payment is opened for what cannot be paid, and nothing is told of orders
 // of others.
 func TestNothingToPay(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 )
 
 // Sweeper finds out what became of payments that nobody told of: those whose
-// opening was never answered, and those that are open past their order's end,
-// which it cancels. So no payment stays open for ever, and no late money comes
+// opening was never answered, and those that are open past their order's end, or
+// failed before their buyer opened another, which it cancels. So no payment stays open for ever, and no late money comes
 // for want of a cancellation. What it learns takes effect as a notice of it
 // would. What it cannot find out is a person's, after a bounded number of looks.
 //
@@ -113,9 +113,11 @@ func (s *Sweeper) take(ctx context.Context) (d due, found bool, err error) {
 		FROM due, orders o, events e
 		WHERE p.id = due.id AND o.id = p.order_id AND e.id = o.event_id
 		RETURNING p.id, p.order_id, o.event_id, p.amount_minor, p.currency, p.provider_payment_id, p.status,
-		  p.looks, p.unknowns, p.created_at, p.look_at, o.status, o.pay_by, o.ended_at, e.late, clock_timestamp()`,
+		  p.looks, p.unknowns, p.created_at, p.look_at,
+		  EXISTS (SELECT FROM payments l WHERE l.order_id = p.order_id AND l.id > p.id),
+		  o.status, o.pay_by, o.ended_at, e.late, clock_timestamp()`,
 		s.Name, s.Lease).Scan(&d.Payment, &d.Order, &d.Event, &d.AmountMinor, &d.Currency, &name, &d.status,
-		&d.looks, &d.unknowns, &d.createdAt, &d.lookAt, &d.order, &d.payBy, &d.endedAt, &d.late, &d.now)
+		&d.looks, &d.unknowns, &d.createdAt, &d.lookAt, &d.later, &d.order, &d.payBy, &d.endedAt, &d.late, &d.now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return due{}, false, nil
 	}
