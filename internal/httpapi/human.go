@@ -184,6 +184,8 @@ func (a *API) act(ctx context.Context, d support.Deed) error {
 		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded or renew")
 	case support.NameTaken:
 		return problem("refund_taken", "")
+	case support.NotThis:
+		return problem("refund_differs", "It is known, and of another payment, line, amount or currency, or it has not succeeded.")
 	}
 	return problem("not_now", "What can be done about it is in `can`.")
 }

@@ -5,7 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"waitroom/internal/organiser"
+	"waitroom/internal/pg"
+	"waitroom/internal/refunds"
 )
 
 type humanItem struct {
@@ -89,5 +93,59 @@ func TestTheHumanListOverTheAPI(t *testing.T) {
 	h.want(kim.ask("GET", "/v1/organiser/human?state=resolved", "", nil), 200, "").into(t, &page)
 	if len(page.Items) != 1 {
 		t.Errorf("resolved: %+v", page)
+	}
+}
+
+// A person ends a refund as not made, and the provider tells that it was: no
+// other is offered, nor begun. A refund that is known to be another is not taken.
+func TestALineThatWentBackAfterAllIsNotRefundedAgain(t *testing.T) {
+	h := openStill(t)
+	agent := h.helper(organiser.House, "agent", organiser.RefundsWrite)
+	kim := h.helper(organiser.House, "kim", organiser.RefundsRead, organiser.HumanWrite)
+	h.givenUp(agent, h.sold("ann", 1))
+	var page struct{ Items []humanItem }
+	items := func() []humanItem {
+		page.Items = nil
+		kim.want(kim.ask("GET", "/v1/organiser/human", "", nil), 200, "").into(t, &page)
+		return page.Items
+	}
+	first := items()[0]
+	act := func(item int64, do, refund string) answer {
+		return kim.ask("POST", fmt.Sprint("/v1/organiser/human/", item), "", map[string]string{"do": do, "why": "looked", "refund": refund})
+	}
+	tell := func(refund, operation string, minor int64) {
+		t.Helper()
+		err := pg.InTx(t.Context(), h.pool, func(tx pgx.Tx) error {
+			_, err := refunds.Heard(t.Context(), tx, refunds.Told{
+				Provider: "stripe", ProviderPayment: "pi_ann", ProviderRefund: refund, Operation: operation,
+				Status: "succeeded", AmountMinor: minor, Currency: "EUR",
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tell("re_other", "", 1)
+	h.want(act(first.ID, "refunded", "re_other"), 409, "refund_differs")
+	h.want(act(first.ID, "not_refunded", ""), 200, "")
+	var amount int64
+	if err := h.pool.QueryRow(t.Context(), `SELECT amount_minor FROM refund_operations WHERE id = $1`, first.Operation).Scan(&amount); err != nil {
+		t.Fatal(err)
+	}
+	tell("re_1", first.Operation, amount)
+	of := 0
+	for _, i := range items() {
+		if i.Operation != first.Operation {
+			continue
+		}
+		of++
+		if slices.Contains(i.Can, "renew") {
+			t.Errorf("of a refund that the provider has made, %s can be %v", i.Kind, i.Can)
+		}
+		h.want(act(i.ID, "renew", ""), 409, "not_now")
+	}
+	if of != 2 {
+		t.Errorf("%d items of it, want the end by a person and what contradicts it", of)
 	}
 }

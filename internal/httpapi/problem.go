@@ -72,6 +72,7 @@ var problems = map[string]struct {
 	"approval_changed":     {409, "This is not what was asked any more; it has to be asked anew"},
 	"not_now":              {409, "The item is not in a state that allows this"},
 	"refund_taken":         {409, "That refund is another operation's"},
+	"refund_differs":       {409, "That refund did not give this back"},
 	"epoch_changed":        {410, "The line was started anew; please join again"},
 	"place_left":           {410, "This place was given up"},
 	"place_over":           {410, "This place's pass has run out"},

@@ -84,16 +84,30 @@ func (t Told) apply(ctx context.Context, tx pgx.Tx, e entry) (Hearing, error) {
 	case "failed":
 		a.Outcome, hearing = Failed, HeardFailed
 	}
-	if t.AmountMinor != e.amount || t.Currency != e.currency || e.refund != "" && e.refund != t.ProviderRefund ||
-		e.Status == RejectedFor && a.Outcome != Failed {
-		return HeardDiffers, list(ctx, tx, item{differs, t.ProviderRefund, e.id, fmt.Sprintf(
-			"%s tells of refund %s of %d %s, %s; the operation is %d %s, %s, as refund %q",
-			t.Provider, t.ProviderRefund, t.AmountMinor, t.Currency, t.Status, e.amount, e.currency, e.Status, e.refund)})
+	if e.rulesOut(t) {
+		return HeardDiffers, e.differ(ctx, tx, t)
 	}
 	if !e.hears(a.Outcome) {
 		return HeardAgain, nil
 	}
 	return hearing, e.record(ctx, tx, e.hearing(a), false)
+}
+
+// rulesOut holds for a refund that the operation cannot be, as our ledger has it.
+func (e entry) rulesOut(t Told) bool {
+	return t.AmountMinor != e.amount || t.Currency != e.currency || e.refund != "" && e.refund != t.ProviderRefund ||
+		e.Status == RejectedFor && t.stands() != "failed"
+}
+
+// differ tells a person of it, and holds back what would send that money again.
+func (e entry) differ(ctx context.Context, tx pgx.Tx, t Told) error {
+	err := list(ctx, tx, item{differs, t.ProviderRefund, e.id, fmt.Sprintf(
+		"%s tells of refund %s of %d %s, %s; the operation is %d %s, %s, as refund %q",
+		t.Provider, t.ProviderRefund, t.AmountMinor, t.Currency, t.Status, e.amount, e.currency, e.Status, e.refund)})
+	if err != nil {
+		return err
+	}
+	return e.holdBack(ctx, tx)
 }
 
 // hears says whether a word of the provider's moves the operation.

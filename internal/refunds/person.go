@@ -21,15 +21,21 @@ const (
 	NoSuch      Verdict = "no_such_operation"
 	NotTheirs   Verdict = "not_a_persons"   // it is not in a state in which a person decides
 	AlreadyNext Verdict = "already_renewed" // another operation follows it already
+	NotThis     Verdict = "refund_differs"  // the ledger knows that refund, and it did not give this back
+	BackAlready Verdict = "money_is_back"   // the provider has a refund of the same, and it did not fail: a send would be the second
 )
 
 // Push has an operation that a person holds tried again, through the same
 // outlet: one look more, and if it finds nothing and the key still stands, one
-// send more of the same bytes under the same key.
+// send more of the same bytes under the same key. What the provider has refunded
+// under another operation's name is not sent.
 func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 	e, v, err := held(ctx, tx, id, by)
 	if v != Done || err != nil {
 		return v, err
+	}
+	if back, err := backOtherwise(ctx, tx, id); back || err != nil {
+		return BackAlready, err
 	}
 	if err := note(ctx, tx, id, by, "pushed", why); err != nil {
 		return "", err
@@ -45,10 +51,27 @@ func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 }
 
 // Refunded ends an operation by a person's word that the money is back, as the
-// provider's refund that they found.
+// provider's refund that they found. A refund that the ledger knows has to be
+// this one: of its payment, amount and currency, succeeded, and no other line's.
 func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string) (Verdict, error) {
-	if strings.TrimSpace(providerRefund) == "" {
+	if providerRefund = strings.TrimSpace(providerRefund); providerRefund == "" {
 		return "", errors.New("refunds: a refund that a person found has a name at the provider")
+	}
+	e, v, err := held(ctx, tx, id, by)
+	if v != Done || err != nil {
+		return v, err
+	}
+	var other bool
+	err = tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM provider_refunds WHERE provider = $1 AND id = $2 AND NOT (
+		  payment_id = $3 AND amount_minor = $4 AND currency = $5 AND status = 'succeeded'
+		  AND split_part(coalesce(operation, $6), '#', 1) = split_part($6, '#', 1)))`,
+		e.provider, providerRefund, e.payment, e.amount, e.currency, id).Scan(&other)
+	if err != nil {
+		return "", fmt.Errorf("refund %s: %w", providerRefund, err)
+	}
+	if other {
+		return NotThis, nil
 	}
 	return decide(ctx, tx, id, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: "person_found"})
 }
@@ -94,7 +117,8 @@ func held(ctx context.Context, tx pgx.Tx, id, by string) (entry, Verdict, error)
 
 // Renew begins another operation for one that definitely did not refund, by a
 // person's word: the same money, another key, and its parent's name. An
-// operation is renewed once; what fails again is renewed in its turn.
+// operation is renewed once; what fails again is renewed in its turn. Nothing is
+// renewed that the provider has refunded after all.
 func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string) (id string, v Verdict, err error) {
 	if err := as(ctx, tx, by); err != nil {
 		return "", "", err
@@ -109,6 +133,9 @@ func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string) (id string, v
 		return "", NotTheirs, nil
 	}
 	id = nextID(parent)
+	if back, err := backOtherwise(ctx, tx, id); back || err != nil {
+		return "", BackAlready, err
+	}
 	tag, err := tx.Exec(ctx, `
 		WITH renewed AS (
 		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, parent, reason, amount_minor, currency, request)

@@ -40,13 +40,22 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 		if err := finish(ctx, tx, sent); err != nil {
 			return err
 		}
-		if err := e.keep(ctx, tx, sent.Answer); err != nil {
-			return err
+		told := e.told(sent.Answer)
+		if told.Status != "" {
+			if err := told.keep(ctx, tx, e.payment); err != nil {
+				return err
+			}
 		}
 		mine := e.call != nil && *e.call == sent.ID
 		switch {
 		case mine:
-			s = e.After(sent.Verb, sent.Answer, e.now, l.Chance())
+			s, err = e.notTwice(ctx, tx, e.After(sent.Verb, sent.Answer, e.now, l.Chance()))
+			if err != nil {
+				return err
+			}
+		case told.Operation != "" && e.rulesOut(told): // a person or a notice said otherwise meanwhile
+			s = Step{Status: e.Status}
+			return e.differ(ctx, tx, told)
 		case e.hears(sent.Answer.Outcome):
 			s = e.hearing(sent.Answer)
 		default:
@@ -88,8 +97,8 @@ func finish(ctx context.Context, tx pgx.Tx, sent Sent) error {
 	return nil
 }
 
-// keep records the refund that an answer told of.
-func (e entry) keep(ctx context.Context, tx pgx.Tx, a Answer) error {
+// told is the refund that an answer told of; without a status, none.
+func (e entry) told(a Answer) Told {
 	t := Told{Provider: e.provider, ProviderRefund: a.Refund, AmountMinor: e.amount, Currency: e.currency, Operation: e.id}
 	switch a.Outcome {
 	case Succeeded:
@@ -101,7 +110,7 @@ func (e entry) keep(ctx context.Context, tx pgx.Tx, a Answer) error {
 	case ByHand:
 		t.Status, t.Operation = "succeeded", ""
 	default:
-		return nil
+		return Told{}
 	}
-	return t.keep(ctx, tx, e.payment)
+	return t
 }

@@ -51,7 +51,8 @@ const (
 	WhyMissing   Verdict = "why_missing"
 	NameMissing  Verdict = "refund_missing" // Refunded without the provider's name of it
 	NoSuchDeed   Verdict = "no_such_deed"
-	NameTaken    Verdict = "refund_taken" // that refund is another operation's
+	NameTaken    Verdict = "refund_taken"   // that refund is another operation's
+	NotThis      Verdict = "refund_differs" // the ledger knows that refund, and it did not give this back
 	AlreadyAgain Verdict = "already_renewed"
 )
 
@@ -128,6 +129,8 @@ func verdictOf(v refunds.Verdict) Verdict {
 		return Done
 	case refunds.AlreadyNext:
 		return AlreadyAgain
+	case refunds.NotThis:
+		return NotThis
 	}
 	return NotNow // another was faster
 }

@@ -31,6 +31,9 @@ type Item struct {
 	Status      refunds.Status
 	AmountMinor int64
 	Currency    string
+	// The provider has a refund of the same that did not fail, under another
+	// operation's name, or of this one after its end: a send would be the second.
+	BackOtherwise bool
 }
 
 // Can are the deeds that its state allows.
@@ -41,9 +44,14 @@ func (i Item) Can() []Do {
 	can := []Do{Take, Note}
 	switch i.Status {
 	case refunds.Manual:
-		return append(can, Push, Refunded, NotRefunded)
+		if !i.BackOtherwise {
+			can = append(can, Push)
+		}
+		return append(can, Refunded, NotRefunded)
 	case refunds.RejectedFor, refunds.FailedLater:
-		can = append(can, Renew)
+		if !i.BackOtherwise {
+			can = append(can, Renew)
+		}
 	}
 	return append(can, Resolve)
 }
@@ -67,7 +75,9 @@ type Which struct {
 // What no event names is the house's to look at.
 const itemColumns = `
 	SELECT h.id, h.kind, h.subject, coalesce(o.event_id, ''), h.order_id, h.payment_id, h.detail, h.owner, h.opened_at, h.resolved_at,
-	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, '')
+	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, ''),
+	  EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status <> 'failed'
+	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL))
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 	LEFT JOIN payments p ON p.id = h.payment_id
 	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id

@@ -92,6 +92,9 @@ func TestAPersonsDeedsAreKept(t *testing.T) {
 	c.act(support.Deed{Item: i.ID, Do: support.Take}, support.NotNow)
 	_, other := c.given("bob", true)
 	c.act(support.Deed{Item: other.ID, Do: support.Refunded, Why: "the same", Refund: "re_7"}, support.NameTaken)
+	c.exec(`INSERT INTO provider_refunds (provider, id, payment_id, amount_minor, currency, status)
+		SELECT p.provider, 're_8', p.id, 1, p.currency, 'succeeded' FROM payments p JOIN refund_operations f ON f.payment_id = p.id WHERE f.id = $1`, other.Operation)
+	c.act(support.Deed{Item: other.ID, Do: support.Refunded, Why: "another's", Refund: "re_8"}, support.NotThis)
 }
 
 // What did not go back is ended by a person, and begun anew as another
