@@ -73,7 +73,7 @@ func badClaims(g guest) []refusal {
 		claim("two values", `{"seats":["A-2"]} {"seats":["A-3"]}`, 400, "bad_request", true), bad("deep JSON", strings.Repeat("[", 60_000)),
 		bad("deep in a member", `{"seats":`+strings.Repeat("[", 30_000)+strings.Repeat("]", 30_000)+`}`),
 		claim("70 KiB", `{"seats":["`+strings.Repeat("A", 70<<10)+`"]}`, 413, "too_large", false),
-		claim("unknown seat", named("A-2", "Z-99"), 422, "unknown_seat", true), claim("seat of no text", named("A-2\x00"), 422, "unknown_seat", true),
+		claim("unknown seat", named("A-2", "Z-99"), 422, "unknown_seat", true), claim("seat of no text", named("A-2\x00"), 400, "bad_request", true),
 		claim("unknown tier", seats{"tier": "Balcony", "quantity": 1}, 422, "unknown_tier", true),
 		claim("tier of numbered seats", seats{"tier": "Seats", "quantity": 1}, 422, "unknown_tier", true),
 		claim("seat in a cart", named("A-1"), 409, "seats_taken", true),
