@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"internal/admission/local":         {"internal/admission", "internal/draw"},
 	"internal/admission/admissiontest": {"internal/admission", "internal/draw"},
 	"internal/inventory":               {"internal/draw", "internal/notice", "internal/pg"},
-	"internal/refunds":                 {"internal/notice", "internal/outlet", "internal/pg"},
+	"internal/refunds":                 {"internal/inventory", "internal/notice", "internal/outlet", "internal/pg"},
 	"internal/webhooks":                {"internal/notice", "internal/pg"},
 	"internal/stripe":                  {"internal/outlet", "internal/refunds"},
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},

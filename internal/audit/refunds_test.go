@@ -75,3 +75,61 @@ func TestMoneyThatWentBackIsJudged(t *testing.T) {
 		})
 	}
 }
+
+// lineBack is the sale with one of A's two lines refunded, and its seat back.
+const lineBack = `
+INSERT INTO refund_operations (id, order_id, payment_id, seat_id, reason, amount_minor, currency, request)
+  SELECT 'refund:' || l.order_id || ':' || l.seat_id, l.order_id, o.payment_id, l.seat_id, 'requested', 1000, 'EUR', 'x'
+  FROM order_lines l JOIN orders o ON o.id = l.order_id JOIN seats s ON s.id = l.seat_id WHERE s.pos = 0;
+UPDATE refund_operations SET status = 'confirmed', provider_refund_id = 're_l', ended_at = clock_timestamp() WHERE seat_id IS NOT NULL;
+INSERT INTO provider_refunds (provider, id, payment_id, operation, amount_minor, currency, status)
+  SELECT 'p', 're_l', payment_id, id, 1000, 'EUR', 'succeeded' FROM refund_operations WHERE seat_id IS NOT NULL;
+UPDATE payments SET refunded_minor = 1000 WHERE provider_payment_id = 'pi_a';
+UPDATE order_lines l SET given_back_by = f.id FROM refund_operations f WHERE f.seat_id = l.seat_id AND f.order_id = l.order_id;
+UPDATE seats SET order_id = NULL, claimed_at = NULL WHERE pos = 0;
+UPDATE orders SET given_back = 1, version = 3 WHERE account = 'A';
+UPDATE buyers SET held = 1 WHERE account = 'A';
+INSERT INTO seat_returns SELECT seat_id, 'refunded:' || id, 'e', order_id FROM refund_operations WHERE seat_id IS NOT NULL;
+`
+
+// A line that was refunded and gave its seat back is clean; a seat that went back
+// twice, or for nothing, or not at all, is found.
+func TestALineThatGaveItsSeatBackIsJudged(t *testing.T) {
+	if r := run(t, facts{fixed: lineBack, line: line, told: told}); r.Exit != audit.Clean {
+		var b strings.Builder
+		r.Fprint(&b)
+		t.Fatalf("exit %d, want 0\n%s", r.Exit, b.String())
+	}
+	order := func(account string) string { return `(SELECT id FROM orders WHERE account = '` + account + `')` }
+	const lines = `DROP INDEX seat_returns_one_refund; ALTER TABLE order_lines DISABLE TRIGGER USER; ` + unwatched
+	for _, c := range []struct{ name, promise, sql string }{
+		{"a seat given back twice", "P6", `INSERT INTO seat_returns SELECT seat_id, cause || '#2', event_id, order_id FROM seat_returns WHERE cause LIKE 'refunded:%'`},
+		{"a seat given back twice, by the same name", "P6", `INSERT INTO seat_returns SELECT seat_id, cause, event_id, order_id FROM seat_returns WHERE cause LIKE 'refunded:%'`},
+		{"a seat that left the order twice", "P6", `UPDATE seats SET order_id = ` + order("A") + ` WHERE pos = 0; UPDATE seats SET order_id = NULL WHERE pos = 0`},
+		{"a seat given back without a confirmed refund", "P6", `UPDATE refund_operations SET status = 'rejected' WHERE seat_id IS NOT NULL`},
+		{"a seat given back by a refund that only failed", "P6", `UPDATE refund_operations SET status = 'failed_later' WHERE seat_id IS NOT NULL; ALTER TABLE refund_changes DISABLE TRIGGER USER; DELETE FROM refund_changes WHERE to_status = 'confirmed'`},
+		{"a seat given back by no refund at all", "P6", `UPDATE seats SET order_id = NULL WHERE pos = 1; UPDATE buyers SET held = 0 WHERE account = 'A'; UPDATE orders SET given_back = 2 WHERE account = 'A';
+			INSERT INTO seat_returns SELECT id, 'refunded:nothing', 'e', ` + order("A") + ` FROM seats WHERE pos = 1; UPDATE order_lines SET given_back_by = 'nothing' FROM seats s WHERE s.id = seat_id AND pos = 1`},
+		{"a seat that is free, and nobody gave it back", "P3", `UPDATE seats SET order_id = NULL WHERE pos = 1`},
+		{"a confirmed refund whose seat was not given back", "P6", `DELETE FROM seat_returns WHERE cause LIKE 'refunded:%'; UPDATE seats SET order_id = ` + order("A") + ` WHERE pos = 0;
+			UPDATE buyers SET held = 2 WHERE account = 'A'; UPDATE orders SET given_back = 0 WHERE account = 'A'; UPDATE order_lines SET given_back_by = NULL WHERE given_back_by IS NOT NULL`},
+		{"a line given back whose seat the order keeps", "P3", `UPDATE seats SET order_id = ` + order("A") + ` WHERE pos = 0`},
+		{"more lines back than the order says", "P3", `UPDATE orders SET given_back = 0 WHERE account = 'A'`},
+		{"an account that still pays for it with its limit", "P6", `UPDATE buyers SET held = 2 WHERE account = 'A'`},
+		{"a seat sold again that was not given back", "P1", `UPDATE order_lines SET given_back_by = NULL WHERE given_back_by IS NOT NULL; INSERT INTO order_lines SELECT ` + order("D") + `, id, 0 FROM seats WHERE pos = 0`},
+		{"a refund that failed afterwards, and no person has it", "P5", `UPDATE refund_operations SET status = 'failed_later' WHERE seat_id IS NOT NULL; UPDATE payments SET refunded_minor = 0 WHERE provider_payment_id = 'pi_a'`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := run(t, facts{fixed: lineBack, sql: lines + c.sql, line: line, told: told})
+			for _, k := range r.Checks {
+				if k.Promise == c.promise && k.Violations > 0 && r.Exit == audit.Broken {
+					return
+				}
+			}
+			var b strings.Builder
+			r.Fprint(&b)
+			t.Errorf("exit %d (%s); %s is not among what was found:\n%s", r.Exit, r.Fault, c.promise, b.String())
+		})
+	}
+}

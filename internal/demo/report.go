@@ -101,7 +101,7 @@ func (r *Report) count(ctx context.Context, db *pgx.Conn, event string) error {
 	err = db.QueryRow(ctx, `
 		SELECT coalesce(sum(n - 1), 0) FROM (
 		  SELECT count(*) AS n FROM order_lines l JOIN orders o ON o.id = l.order_id
-		  WHERE o.event_id = $1 AND o.status IN ('pending', 'paid') GROUP BY l.seat_id) live`, event).
+		  WHERE o.event_id = $1 AND o.status IN ('pending', 'paid') AND l.given_back_by IS NULL GROUP BY l.seat_id) live`, event).
 		Scan(&r.Oversold)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

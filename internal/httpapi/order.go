@@ -19,6 +19,7 @@ type seatBody struct {
 	Number      string `json:"number"`
 	Tier        string `json:"tier"`
 	AmountMinor int64  `json:"amount_minor"`
+	GivenBack   bool   `json:"given_back"`
 }
 
 type orderBody struct {
@@ -45,7 +46,7 @@ func (a *API) body(o inventory.Order) orderAnswer {
 		PayURL: a.PayURL + "/v1/orders/" + o.ID.String() + "/payments",
 	}
 	for _, s := range o.Seats {
-		b.Seats = append(b.Seats, seatBody{s.GUID, s.Section, s.Row, s.Number, s.Tier, s.AmountMinor})
+		b.Seats = append(b.Seats, seatBody{s.GUID, s.Section, s.Row, s.Number, s.Tier, s.AmountMinor, s.GivenBack})
 	}
 	return orderAnswer{b}
 }

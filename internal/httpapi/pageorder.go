@@ -15,7 +15,8 @@ type orderPage struct {
 	Self, Again string
 	Key, Ticket string
 	Returned    bool // from the provider's page, and it may have been paid
-	One         bool
+	One         bool // one seat is left of it, or was all of it
+	Back        int  // seats that were refunded, and are not the order's any more
 }
 
 // order shows an order to who holds its ticket.
@@ -36,8 +37,9 @@ func (p *pages) order(c *fiber.Ctx) error {
 	}
 	page := orderPage{
 		Order: o.Order, Self: "/e/" + c.Params("event") + "/orders/" + id.String(),
-		Ticket: cookie(c, ticketCookie), One: len(o.Order.Seats) == 1,
+		Ticket: cookie(c, ticketCookie),
 	}
+	page.Back, page.One = back(o.Order.Seats)
 	page.frame = p.frame(c, page.heading())
 	if o.Order.Status == "pending" {
 		page.Message, page.Returned = returned(c)
@@ -58,6 +60,8 @@ func (o orderPage) heading() string {
 		return "Pay for your seat"
 	case o.Order.Status == "pending":
 		return "Pay for your seats"
+	case o.Gone():
+		return "This order was refunded"
 	case o.Order.Status == "paid" && o.One:
 		return "This seat is yours"
 	case o.Order.Status == "paid":
@@ -67,6 +71,19 @@ func (o orderPage) heading() string {
 	}
 	return "This order was given back"
 }
+
+// back counts the seats that were refunded; one: there is one to speak of.
+func back(seats []seatBody) (n int, one bool) {
+	for _, s := range seats {
+		if s.GivenBack {
+			n++
+		}
+	}
+	return n, len(seats)-n == 1 || len(seats) == 1
+}
+
+// Gone holds when every seat was refunded.
+func (o orderPage) Gone() bool { return o.Back > 0 && o.Back == len(o.Order.Seats) }
 
 // returned reads what a return address says. Anybody can write an address: it
 // only changes what is said, never the order.

@@ -78,7 +78,7 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		  JOIN buyers b ON b.event_id = a.event_id AND b.account = a.account
 		  CROSS JOIN LATERAL (
 		    SELECT coalesce(bool_or(o.status = 'pending' OR o.attempt = a.attempt), false) AS barred,
-		      coalesce(sum(o.seat_count) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
+		      coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
 		        AND o.status IN ('pending', 'paid')), 0) AS by_pass
 		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
 		  ) own

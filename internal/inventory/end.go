@@ -27,7 +27,8 @@ type Ended struct {
 	Seats   []string // guids, in id order
 }
 
-// End ends pending orders: the only function that does. The order's end, its
+// End ends pending orders: the only function that does. (A paid one never ends;
+// GiveBack takes single seats off it.) The order's end, its
 // seats' return, the account's count and the notices are one; a paid or ended
 // order, or one to expire whose time is not over, is left as it is. It returns
 // the orders that it ended: for any other, somebody was faster, and there is

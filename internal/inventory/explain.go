@@ -115,8 +115,8 @@ func explain(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) ([]verd
 		LEFT JOIN named ON named.i = a.i
 		LEFT JOIN pools ON pools.event_id = a.event_id AND pools.tier = a.tier
 		CROSS JOIN LATERAL (
-		  SELECT coalesce(sum(o.seat_count) FILTER (WHERE live), 0) AS held,
-		    coalesce(sum(o.seat_count) FILTER (WHERE live AND o.epoch = a.epoch AND o.take = a.take), 0) AS by_pass,
+		  SELECT coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE live), 0) AS held,
+		    coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE live AND o.epoch = a.epoch AND o.take = a.take), 0) AS by_pass,
 		    (array_agg(o.id) FILTER (WHERE live AND o.status = 'pending'))[1] AS pending,
 		    array_agg(o.id) FILTER (WHERE NOT live) AS lapsed
 		  FROM orders o CROSS JOIN LATERAL (SELECT o.status = 'paid' OR o.pay_by > now() AS live) l

@@ -55,7 +55,7 @@ func Reclaim(ctx context.Context, tx pgx.Tx, order, payment uuid.UUID) (version 
 		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
 		    AND b.event_id = o.event_id AND b.account = o.account AND b.held + o.seat_count <= e.account_limit
 		    AND (SELECT count(*) FROM seen) = o.seat_count
-		    AND o.seat_count + (SELECT coalesce(sum(r.seat_count), 0) FROM orders r
+		    AND o.seat_count + (SELECT coalesce(sum(r.seat_count - r.given_back), 0) FROM orders r
 		      WHERE r.event_id = o.event_id AND r.account = o.account AND r.epoch = o.epoch AND r.take = o.take
 		        AND r.status IN ('pending', 'paid'))
 		      <= coalesce((SELECT p.quota FROM passes p

@@ -81,13 +81,13 @@ func (s *sale) audit() {
 		"seats on an ended order": `SELECT count(*) FROM seats s JOIN orders o ON o.id = s.order_id
 			WHERE o.event_id = $1 AND o.status IN ('expired', 'cancelled')`,
 		"live orders that lack seats": `SELECT count(*) FROM orders o WHERE o.event_id = $1 AND o.status IN ('pending', 'paid')
-			AND seat_count <> (SELECT count(*) FROM seats s JOIN order_lines l ON l.seat_id = s.id AND l.order_id = o.id WHERE s.order_id = o.id)`,
+			AND seat_count - given_back <> (SELECT count(*) FROM seats s JOIN order_lines l ON l.seat_id = s.id AND l.order_id = o.id WHERE s.order_id = o.id)`,
 		"orders whose lines do not add up": `SELECT count(*) FROM orders o WHERE o.event_id = $1
 			AND (seat_count, amount_minor) <> (SELECT count(*), sum(l.amount_minor) FROM order_lines l WHERE l.order_id = o.id)`,
 		"accounts counted wrong": `SELECT count(*) FROM buyers b WHERE b.event_id = $1 AND held <>
-			(SELECT coalesce(sum(seat_count), 0) FROM orders o WHERE o.event_id = b.event_id AND o.account = b.account AND status IN ('pending', 'paid'))`,
+			(SELECT coalesce(sum(seat_count - given_back), 0) FROM orders o WHERE o.event_id = b.event_id AND o.account = b.account AND status IN ('pending', 'paid'))`,
 		"seats in two live orders": `SELECT count(*) FROM (SELECT l.seat_id FROM order_lines l JOIN orders o ON o.id = l.order_id
-			WHERE o.event_id = $1 AND o.status IN ('pending', 'paid') GROUP BY l.seat_id HAVING count(*) > 1) doubled`,
+			WHERE o.event_id = $1 AND o.status IN ('pending', 'paid') AND l.given_back_by IS NULL GROUP BY l.seat_id HAVING count(*) > 1) doubled`,
 		"ended orders that did not return each seat once": `SELECT count(*) FROM orders o WHERE o.event_id = $1 AND o.status IN ('expired', 'cancelled')
 			AND seat_count <> (SELECT count(*) FROM seat_returns r WHERE r.order_id = o.id AND r.cause = o.status || ':' || o.id)`,
 		"handovers from order to order": `SELECT count(*) FROM seat_changes WHERE event_id = $1 AND from_order IS NOT NULL AND to_order IS NOT NULL`,

@@ -87,6 +87,9 @@ func (o Outcome) unknown() bool {
 	return false
 }
 
+// confirms holds where the money is back.
+func (o Outcome) confirms() bool { return o == Succeeded || o == ByHand }
+
 // later holds where nothing happened and the same key can be sent again.
 func (o Outcome) later() bool { return o == Busy || o == KeyInUse || o == NotSent }
 

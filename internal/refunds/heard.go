@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/inventory"
 )
 
 // Told is what a provider notice says of a refund, or of all refunds of a
@@ -45,6 +47,11 @@ const (
 func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
 	var payment uuid.UUID
 	var counted bool
+	if t.Operation != "" && t.stands() == "succeeded" {
+		if err := inventory.LockToGiveBack(ctx, tx, t.Operation); err != nil {
+			return "", err
+		}
+	}
 	err := tx.QueryRow(ctx, `SELECT id, status = 'captured' FROM payments
 		WHERE provider = $1 AND provider_payment_id = $2 FOR NO KEY UPDATE`, t.Provider, t.ProviderPayment).Scan(&payment, &counted)
 	switch {

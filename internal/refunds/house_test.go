@@ -187,7 +187,8 @@ func (d *desk) paid(holder string, n int) (order, payment uuid.UUID, seats []int
 	order, payment = d.Order(d.t, holder, n), uuid.New()
 	d.exec(`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
 		VALUES ($1, $2, 'stripe', $3, 'captured', $4, 'EUR', $4, 'on_order', now())`, payment, order, "pi_"+holder, int64(n)*orderstest.PriceMinor)
-	d.exec(`UPDATE orders SET status = 'paid', payment_id = $2, paid_at = now() WHERE id = $1`, order, payment)
+	d.exec(`UPDATE orders SET status = 'paid', payment_id = $2, paid_at = now(), version = 2 WHERE id = $1`, order, payment)
+	d.exec(`INSERT INTO notices (kind, event_id, subject, version, body) VALUES ('order.paid', $1, $2, 2, '{}')`, d.Event, order.String())
 	rows, err := d.Pool.Query(d.t.Context(), `SELECT seat_id FROM order_lines WHERE order_id = $1 ORDER BY 1`, order)
 	if err != nil {
 		d.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"waitroom/internal/inventory"
 	"waitroom/internal/notice"
 )
 
@@ -18,6 +19,7 @@ type entry struct {
 	id       string
 	order    uuid.UUID
 	payment  uuid.UUID
+	seat     *int64 // the line's; nil: the whole payment
 	event    string
 	provider string
 	reason   Reason
@@ -29,7 +31,8 @@ type entry struct {
 }
 
 // lockEntry locks the payment, then the operation, as everybody does;
-// pgx.ErrNoRows if there is none.
+// pgx.ErrNoRows if there is none. Whoever may confirm the operation has locked
+// its line before (inventory.LockToGiveBack).
 func lockEntry(ctx context.Context, tx pgx.Tx, id string) (entry, error) {
 	_, err := tx.Exec(ctx, `SELECT FROM payments p JOIN refund_operations f ON f.payment_id = p.id
 		WHERE f.id = $1 FOR NO KEY UPDATE OF p`, id)
@@ -40,12 +43,12 @@ func lockEntry(ctx context.Context, tx pgx.Tx, id string) (entry, error) {
 	var firstSent *time.Time
 	err = tx.QueryRow(ctx, `
 		SELECT f.status, f.accepted_at, f.give_up_at, f.next_at, f.first_sent_at, f.sends, f.looks, f.pushes, f.pushed,
-		  f.doubt, f.resend, f.look_after, f.outcome, f.order_id, f.payment_id, o.event_id, p.provider, f.reason,
+		  f.doubt, f.resend, f.look_after, f.outcome, f.order_id, f.payment_id, f.seat_id, o.event_id, p.provider, f.reason,
 		  f.amount_minor, f.currency, coalesce(f.provider_refund_id, ''), f.call, clock_timestamp()
 		FROM refund_operations f JOIN orders o ON o.id = f.order_id JOIN payments p ON p.id = f.payment_id
 		WHERE f.id = $1 FOR UPDATE OF f`, id).
 		Scan(&e.Status, &e.AcceptedAt, &e.GiveUpAt, &e.NextAt, &firstSent, &e.Sends, &e.Looks, &e.Pushes, &e.Pushed,
-			&e.Doubt, &e.Resend, &e.LookAfter, &e.Outcome, &e.order, &e.payment, &e.event, &e.provider, &e.reason,
+			&e.Doubt, &e.Resend, &e.LookAfter, &e.Outcome, &e.order, &e.payment, &e.seat, &e.event, &e.provider, &e.reason,
 			&e.amount, &e.currency, &e.refund, &e.call, &e.now)
 	if firstSent != nil {
 		e.FirstSentAt = *firstSent
@@ -56,8 +59,8 @@ func lockEntry(ctx context.Context, tx pgx.Tx, id string) (entry, error) {
 	return e, nil
 }
 
-// record moves a locked operation, its payment's counters, the human list and
-// the outbox, in one transaction. over says that the call under way is.
+// record moves a locked operation, its payment's counters, the human list, the
+// line's seat and the outbox, in one transaction. over says that the call under way is.
 func (e entry) record(ctx context.Context, tx pgx.Tx, s Step, over bool) error {
 	tell := e.tells(s.Status)
 	var version int64
@@ -85,6 +88,9 @@ func (e entry) record(ctx context.Context, tx pgx.Tx, s Step, over bool) error {
 	if err := e.ask(ctx, tx, s); err != nil {
 		return err
 	}
+	if err := e.giveBack(ctx, tx, s.Status); err != nil {
+		return err
+	}
 	for _, kind := range tell {
 		err = notice.Write(ctx, tx, notice.Notice{
 			Kind: kind, Event: e.event, Subject: e.id, Version: version,
@@ -92,6 +98,21 @@ func (e entry) record(ctx context.Context, tx pgx.Tx, s Step, over bool) error {
 		})
 	}
 	return err
+}
+
+// giveBack has the line that a confirmed refund was for give its seat back. A
+// refund of money that bought nothing has no line. What fails later takes
+// nothing again: the seat may be somebody else's by then.
+func (e entry) giveBack(ctx context.Context, tx pgx.Tx, to Status) error {
+	if to != Confirmed || e.seat == nil {
+		return nil
+	}
+	back, err := inventory.GiveBack(ctx, tx, e.id)
+	if err != nil || back != inventory.NotHeld {
+		return err
+	}
+	return list(ctx, tx, item{differs, e.id, e.id, fmt.Sprintf(
+		"it is refunded, and its order does not hold seat %d: nothing was given back", *e.seat)})
 }
 
 type toldBody struct {

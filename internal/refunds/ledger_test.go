@@ -379,7 +379,7 @@ func TestALineIsRefundedOnce(t *testing.T) {
 	if _, asked := d.request(order, 1<<40); asked != refunds.NoSuchLine {
 		t.Errorf("a line of nobody: %s", asked)
 	}
-	if _, asked := d.request(d.Order(t, "ben", 1), seats[0]); asked != refunds.NoSuchLine {
+	if _, asked := d.request(d.Order(t, "ben", 1), seats[1]); asked != refunds.NoSuchLine {
 		t.Errorf("another order's line: %s", asked)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"waitroom/internal/inventory"
 	"waitroom/internal/notice"
 )
 
@@ -98,9 +99,12 @@ func decide(ctx context.Context, tx pgx.Tx, id, by, why string, s Step) (Verdict
 	return Done, e.record(ctx, tx, s, true)
 }
 
-// held locks an operation that a person holds, and has the evidence name them.
+// held locks an operation that a person holds, its line before it, and has the evidence name them.
 func held(ctx context.Context, tx pgx.Tx, id, by string) (entry, Verdict, error) {
 	if err := as(ctx, tx, by); err != nil {
+		return entry{}, "", err
+	}
+	if err := inventory.LockToGiveBack(ctx, tx, id); err != nil {
 		return entry{}, "", err
 	}
 	e, err := lockEntry(ctx, tx, id)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/inventory"
 	"waitroom/internal/outlet"
 	"waitroom/internal/pg"
 )
@@ -33,6 +34,11 @@ type Sent struct {
 // certain counts. Called again for the same call it changes nothing.
 func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 	err = pg.InTx(ctx, l.Pool, func(tx pgx.Tx) error {
+		if sent.Answer.Outcome.confirms() {
+			if err := inventory.LockToGiveBack(ctx, tx, sent.Operation); err != nil {
+				return err
+			}
+		}
 		e, err := lockEntry(ctx, tx, sent.Operation)
 		if err != nil {
 			return err

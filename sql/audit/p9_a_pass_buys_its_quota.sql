@@ -4,10 +4,10 @@ SELECT count(*) AS counted, count(*) FILTER (WHERE bad) AS violations,
   coalesce((array_agg(format('take %s of place %s: %s seats of %s, %s orders without right', take, place, seats, quota, stolen)) FILTER (WHERE bad))[1:5], '{}') AS examples
 FROM (
   SELECT o.epoch, o.take, max(o.place) AS place, max(p.quota) AS quota,
-    coalesce(sum(o.seat_count) FILTER (WHERE o.status IN ('pending', 'paid')), 0) AS seats,
+    coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.status IN ('pending', 'paid')), 0) AS seats,
     count(*) FILTER (WHERE p.take IS NULL OR p.place <> o.place OR p.holder <> o.holder
       OR o.created_at > p.expires_at + interval '5 seconds') AS stolen,
-    coalesce(sum(o.seat_count) FILTER (WHERE o.status IN ('pending', 'paid')), 0) > coalesce(max(p.quota), 0)
+    coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.status IN ('pending', 'paid')), 0) > coalesce(max(p.quota), 0)
       OR count(*) FILTER (WHERE p.take IS NULL OR p.place <> o.place OR p.holder <> o.holder
         OR o.created_at > p.expires_at + interval '5 seconds') > 0 AS bad
   FROM orders o LEFT JOIN passes p ON p.event_id = o.event_id AND p.epoch = o.epoch AND p.take = o.take

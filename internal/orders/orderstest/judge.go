@@ -37,10 +37,10 @@ func rules() []rule {
 		{"an order is whole: as many lines as it says, for as much as it says (P2)", `
 			SELECT o.id FROM orders o LEFT JOIN order_lines l ON l.order_id = o.id GROUP BY o.id
 			HAVING count(l.seat_id) <> o.seat_count OR coalesce(sum(l.amount_minor), 0) <> o.amount_minor`},
-		{"a pending or paid order holds exactly the seats of its lines (P2, P3)", `
+		{"a pending or paid order holds exactly the seats of its lines that were not given back (P2, P3)", `
 			SELECT o.id FROM orders o
 			WHERE o.status IN ('pending', 'paid')
-			  AND ARRAY(SELECT seat_id FROM order_lines WHERE order_id = o.id ORDER BY 1)
+			  AND ARRAY(SELECT seat_id FROM order_lines WHERE order_id = o.id AND given_back_by IS NULL ORDER BY 1)
 			   <> ARRAY(SELECT id FROM seats WHERE order_id = o.id ORDER BY 1)`},
 		{"no seat on an ended order (P4)", `
 			SELECT s.id FROM seats s JOIN orders o ON o.id = s.order_id WHERE o.status IN ('expired', 'cancelled')`},
@@ -55,11 +55,23 @@ func rules() []rule {
 			UNION ALL
 			SELECT order_id FROM order_changes WHERE from_status = 'pending' AND to_status <> 'pending'
 			GROUP BY order_id HAVING count(*) > 1`},
-		{"an ended order gave back each of its seats once, a live one none (P4)", `
+		{"an ended order gave back each of its seats once, a live one those of its refunded lines (P4)", `
 			SELECT l.order_id FROM order_lines l JOIN orders o ON o.id = l.order_id
 			LEFT JOIN seat_returns r ON r.order_id = l.order_id AND r.seat_id = l.seat_id
-			GROUP BY l.order_id, l.seat_id, o.status, o.reclaimed_at
-			HAVING count(r.seat_id) <> CASE WHEN o.status IN ('expired', 'cancelled') OR o.reclaimed_at IS NOT NULL THEN 1 ELSE 0 END`},
+			GROUP BY l.order_id, l.seat_id, l.given_back_by, o.status, o.reclaimed_at
+			HAVING count(r.seat_id) <> CASE WHEN o.status IN ('expired', 'cancelled') OR o.reclaimed_at IS NOT NULL THEN 1 ELSE 0 END
+			  + (l.given_back_by IS NOT NULL)::int`},
+		{"a line was given back if its refund was confirmed, and by that (P3)", `
+			SELECT l.order_id FROM order_lines l JOIN orders o ON o.id = l.order_id
+			WHERE (l.given_back_by IS NOT NULL) <> EXISTS (
+			  SELECT FROM refund_operations f JOIN refund_changes c ON c.operation = f.id AND c.to_status = 'confirmed'
+			  WHERE f.order_id = l.order_id AND f.seat_id = l.seat_id)
+			UNION ALL
+			SELECT o.id FROM orders o WHERE o.given_back <> (
+			  SELECT count(*) FROM order_lines l WHERE l.order_id = o.id AND l.given_back_by IS NOT NULL)
+			UNION ALL
+			SELECT o.id FROM orders o WHERE o.given_back <> (
+			  SELECT count(*) FROM notices n WHERE n.subject = o.id::text AND n.kind = 'tickets.returned' AND n.body->>'cause' = 'refunded')`},
 		{"free + pending + paid + held back = inventory (P6)", `
 			SELECT s.event_id FROM seats s LEFT JOIN orders o ON o.id = s.order_id GROUP BY s.event_id
 			HAVING count(*) FILTER (WHERE s.order_id IS NULL AND NOT s.held_back)
@@ -68,7 +80,7 @@ func rules() []rule {
 		{"a buyer's count is that of the seats in pending and paid orders", `
 			SELECT b.account FROM buyers b LEFT JOIN orders o
 			  ON o.event_id = b.event_id AND o.account = b.account AND o.status IN ('pending', 'paid')
-			GROUP BY b.event_id, b.account, b.held HAVING b.held <> coalesce(sum(o.seat_count), 0)`},
+			GROUP BY b.event_id, b.account, b.held HAVING b.held <> coalesce(sum(o.seat_count - o.given_back), 0)`},
 		{"captured money stands on its paid order, or in one refund of all of it, or with a person (P5)", `
 			SELECT p.id FROM payments p WHERE p.captured_minor > 0 AND 1 <>
 			  (SELECT count(*) FROM orders o WHERE o.payment_id = p.id AND o.status = 'paid' AND o.id = p.order_id
