@@ -102,7 +102,8 @@ func TestALineThatWentBackAfterAllIsNotRefundedAgain(t *testing.T) {
 	h := openStill(t)
 	agent := h.helper(organiser.House, "agent", organiser.RefundsWrite)
 	kim := h.helper(organiser.House, "kim", organiser.RefundsRead, organiser.HumanWrite)
-	h.givenUp(agent, h.sold("ann", 1))
+	sold := h.sold("ann", 1)
+	h.givenUp(agent, sold)
 	var page struct{ Items []humanItem }
 	items := func() []humanItem {
 		page.Items = nil
@@ -133,7 +134,14 @@ func TestALineThatWentBackAfterAllIsNotRefundedAgain(t *testing.T) {
 	if err := h.pool.QueryRow(t.Context(), `SELECT amount_minor FROM refund_operations WHERE id = $1`, first.Operation).Scan(&amount); err != nil {
 		t.Fatal(err)
 	}
+	agent.want(agent.ask("POST", sold.path(), "", sold.wants(0)), 409, "refund_refused")
 	tell("re_1", first.Operation, amount)
+	// What was told as refused is not, now that the provider says otherwise.
+	var r refundAnswer
+	agent.want(agent.ask("POST", sold.path(), "", sold.wants(0)), 202, "").into(t, &r)
+	if r.Answer != "unknown" {
+		t.Errorf("a refund that the provider made after all is answered %q (%s)", r.Answer, r.Detail)
+	}
 	of := 0
 	for _, i := range items() {
 		if i.Operation != first.Operation {

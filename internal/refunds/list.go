@@ -11,11 +11,9 @@ import (
 // Open are the operations that have no end, the oldest first; or those of one
 // status, the latest first.
 func Open(ctx context.Context, db reader, of Status, most int) ([]Standing, error) {
-	rows, err := db.Query(ctx, `
-		SELECT id, order_id, payment_id, seat_id, coalesce(parent, ''), reason, status, outcome, amount_minor, currency,
-		  coalesce(provider_refund_id, ''), accepted_at, ended_at, sends, looks
-		FROM refund_operations WHERE CASE WHEN $1 = '' THEN ended_at IS NULL ELSE status = $1 END
-		ORDER BY CASE WHEN $1 = '' THEN extract(epoch FROM accepted_at) ELSE -extract(epoch FROM accepted_at) END, id LIMIT $2`, of, most)
+	rows, err := db.Query(ctx, standing+`
+		WHERE CASE WHEN $1 = '' THEN f.ended_at IS NULL ELSE f.status = $1 END
+		ORDER BY CASE WHEN $1 = '' THEN extract(epoch FROM f.accepted_at) ELSE -extract(epoch FROM f.accepted_at) END, f.id LIMIT $2`, of, most)
 	if err != nil {
 		return nil, fmt.Errorf("refunds: %w", err)
 	}

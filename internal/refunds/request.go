@@ -29,7 +29,17 @@ type Standing struct {
 	EndedAt     *time.Time
 	Sends       int
 	Looks       int
+	// Contradicted: it ended as not refunded, and the provider has told of it
+	// since as one that did not fail. A person has it.
+	Contradicted bool
 }
+
+const standing = `
+	SELECT f.id, f.order_id, f.payment_id, f.seat_id, coalesce(f.parent, ''), f.reason, f.status, f.outcome, f.amount_minor, f.currency,
+	  coalesce(f.provider_refund_id, ''), f.accepted_at, f.ended_at, f.sends, f.looks,
+	  f.status = 'rejected' AND EXISTS (SELECT FROM provider_refunds r
+	    WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status <> 'failed')
+	FROM refund_operations f `
 
 // Asking is what became of a request.
 type Asking string
@@ -116,12 +126,10 @@ type reader interface {
 // Newest is the operation of that name, or the last that followed it;
 // pgx.ErrNoRows if there is none.
 func Newest(ctx context.Context, db reader, id string) (Standing, error) {
-	rows, err := db.Query(ctx, `
-		SELECT id, order_id, payment_id, seat_id, coalesce(parent, ''), reason, status, outcome, amount_minor, currency,
-		  coalesce(provider_refund_id, ''), accepted_at, ended_at, sends, looks
-		FROM refund_operations WHERE split_part(id, '#', 1) = split_part($1, '#', 1)
-		  AND order_id = (SELECT order_id FROM refund_operations WHERE id = $1)
-		ORDER BY created_at DESC, length(id) DESC, id DESC LIMIT 1`, id)
+	rows, err := db.Query(ctx, standing+`
+		WHERE split_part(f.id, '#', 1) = split_part($1, '#', 1)
+		  AND f.order_id = (SELECT order_id FROM refund_operations WHERE id = $1)
+		ORDER BY f.created_at DESC, length(f.id) DESC, f.id DESC LIMIT 1`, id)
 	if err != nil {
 		return Standing{}, fmt.Errorf("refund %s: %w", id, err)
 	}
@@ -134,10 +142,7 @@ func Newest(ctx context.Context, db reader, id string) (Standing, error) {
 
 // OfOrder are the operations of an order, the oldest first.
 func OfOrder(ctx context.Context, db reader, order uuid.UUID) ([]Standing, error) {
-	rows, err := db.Query(ctx, `
-		SELECT id, order_id, payment_id, seat_id, coalesce(parent, ''), reason, status, outcome, amount_minor, currency,
-		  coalesce(provider_refund_id, ''), accepted_at, ended_at, sends, looks
-		FROM refund_operations WHERE order_id = $1 ORDER BY created_at, id`, order)
+	rows, err := db.Query(ctx, standing+`WHERE f.order_id = $1 ORDER BY f.created_at, f.id`, order)
 	if err != nil {
 		return nil, fmt.Errorf("refunds of order %s: %w", order, err)
 	}

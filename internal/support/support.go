@@ -97,6 +97,9 @@ func standingAnswer(line string, s refunds.Standing) Answer {
 		a.Word, a.Reason = Unknown, WithAPerson
 	case refunds.RejectedFor:
 		a.Word, a.Reason = Refused, ProviderRefused
+		if s.Contradicted { // never told as failed while it may not have
+			a.Word, a.Reason = Unknown, WithAPerson
+		}
 	case refunds.FailedLater:
 		a.Word, a.Reason = Refused, DidNotArrive
 	default:
