@@ -90,7 +90,7 @@ func crowd(t testing.TB, n int, act func(i int)) {
 // moment between two asks; over replicas between which everybody moves, as
 // nearly as a report a second can say.
 func TestLowestNumberFirst(t *testing.T) {
-	for replicas, most := range map[int]float64{1: 0.001, 2: 0.03, 3: 0.04} {
+	for replicas, most := range map[int]float64{1: 0.005, 2: 0.03, 3: 0.04} {
 		t.Run(fmt.Sprintf("%d replicas", replicas), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { lowestFirst(t, replicas, most) })
 		})
