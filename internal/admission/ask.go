@@ -108,7 +108,7 @@ func (l *Line) signed(ctx context.Context, t Ticket) (Place, error) {
 func (t *turnstile) again(ctx context.Context, place Place) Answer {
 	text, pass, err := t.line.readmit(ctx, place)
 	if err != nil {
-		t.fault("ledger", err)
+		t.line.fault("ledger", err) // one place's doubt: the door goes on for the others
 		return t.line.notYet(place.Number, ViewCalled)
 	}
 	t.line.cfg.Metrics.passes.WithLabelValues("again").Inc()

@@ -255,13 +255,19 @@ func (w *world) down() error {
 // stop is called.
 func (w *world) replica(t testing.TB, store admission.Store) (lines *admission.Lines, stop func()) {
 	t.Helper()
+	return w.replicaOf(t, store, w.books(), w.sales)
+}
+
+// replicaOf is a replica with books and settings of its own.
+func (w *world) replicaOf(t testing.TB, store admission.Store, books admission.Books, sales func(context.Context) ([]admission.Sale, error)) (lines *admission.Lines, stop func()) {
+	t.Helper()
 	w.replicas++
 	lines = admission.NewLines(admission.Config{
-		Replica: fmt.Sprintf("replica-%d", w.replicas), Store: store, Books: w.books(),
+		Replica: fmt.Sprintf("replica-%d", w.replicas), Store: store, Books: books,
 		Tickets: w.ticketKeys, Passes: w.passKeys, Recount: w.recount,
 		Hold: admission.HoldFor, Held: w.held, Lease: admission.LeaseFor,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Metrics: admission.NewMetrics(prometheus.NewRegistry()),
-	}, w.sales)
+	}, sales)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
