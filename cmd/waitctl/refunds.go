@@ -50,9 +50,15 @@ func (c *refundsForecastCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 func tellForecast(out io.Writer, f refunds.Forecast) {
-	fmt.Fprintf(out, "%d wait, %d of them for their turn; the oldest was accepted %s ago\n", f.Waiting, f.Due, f.Oldest.Round(time.Second))
-	fmt.Fprintf(out, "in the last %s: %.2f came and %.2f calls were made a second, %.2f calls a refund; %.2f closures a second\n",
-		f.Window.Round(time.Second), f.ArrivalsPerS, f.StartsPerS, f.PerRefund, f.ClosuresPerS)
+	if f.Waiting > 0 {
+		fmt.Fprintf(out, "%d wait, %d of them for their turn; the oldest was accepted %s ago\n", f.Waiting, f.Due, f.Oldest.Round(time.Second))
+	}
+	fmt.Fprintf(out, "in the last %s: %.2f came and %.2f calls were made a second\n", f.Window.Round(time.Second), f.ArrivalsPerS, f.StartsPerS)
+	how := "by the quota, for it had nothing to do for long"
+	if f.Measured {
+		how = "as measured"
+	}
+	fmt.Fprintf(out, "%.2f closures a second, %s; %.2f calls a refund\n", f.ClosuresPerS, how, f.PerRefund)
 	switch {
 	case f.Waiting == 0:
 		fmt.Fprintln(out, "nothing waits")

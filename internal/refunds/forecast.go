@@ -32,6 +32,7 @@ const soonest = 30 * time.Second
 type Forecast struct {
 	Backlog
 	ClosuresPerS float64
+	Measured     bool // ClosuresPerS was: else there was nothing to do, and it is what the quota allows
 	ArrivalsPerS float64
 	StartsPerS   float64
 	PerRefund    float64       // calls for each closure
@@ -52,7 +53,7 @@ func (b Backlog) Forecast() Forecast {
 		f.PerRefund = math.Max(1, float64(b.Started)/float64(b.Closed))
 	}
 	f.ClosuresPerS = b.PerSecond / f.PerRefund
-	if b.Due > 0 && b.DueFor >= soonest {
+	if f.Measured = b.Due > 0 && b.DueFor >= soonest; f.Measured {
 		f.ClosuresPerS = float64(b.Closed) / seconds
 	}
 	if b.Waiting == 0 {
