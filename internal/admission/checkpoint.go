@@ -2,7 +2,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 )
@@ -108,6 +107,3 @@ func (l *Line) ceiling() int64 {
 	}
 	return 0
 }
-
-// lost reports whether the store says that it never had the line.
-func lost(err error) bool { return errors.Is(err, ErrNoEvent) }

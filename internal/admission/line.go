@@ -3,6 +3,7 @@ package admission
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -230,7 +231,7 @@ func repeat(ctx context.Context, interval time.Duration, hint <-chan struct{}, f
 // look keeps the door in sight and the tail known, also while nobody asks.
 func (l *Line) look(ctx context.Context) {
 	_, err := l.door.within(ctx, every/2)
-	if lost(err) {
+	if errors.Is(err, ErrNoEvent) { // the store never had the line, or lost it
 		_, err = l.opened(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -310,6 +311,11 @@ func (l *Line) putReport(ctx context.Context) {
 	door, _ := l.door.last()
 	r := report{at: now, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
 	r.atDoor, r.late, r.graced = l.turnstile.atDoor(now)
+	if !l.Sale().takes(now) || l.turnstile.resting(now) {
+		// Nobody is let in here for now: credit that others left to this door would
+		// be nobody's, and one sick replica would stop the sale.
+		r.atDoor, r.late = nil, nil
+	}
 	l.turnstile.look(door, now)
 	if r.empty() && l.silent.Load() {
 		return

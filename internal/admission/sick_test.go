@@ -1,0 +1,122 @@
+package admission_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"waitroom/internal/admission"
+)
+
+// A door at which nobody may be let in, because its replica cannot read the
+// settings or the ledger fails it, holds up no other: those who stand at a
+// healthy one get in, though lower numbers stand at the sick one.
+func TestASickDoorStopsNoOther(t *testing.T) {
+	for name, sicken := range map[string]func(w *world, sick *atomic.Bool, books *admission.Books) (sales func(context.Context) ([]admission.Sale, error)){
+		"settings": func(w *world, sick *atomic.Bool, _ *admission.Books) func(context.Context) ([]admission.Sale, error) {
+			return func(ctx context.Context) ([]admission.Sale, error) {
+				if sick.Load() {
+					return nil, errDown
+				}
+				return w.sales(ctx)
+			}
+		},
+		"ledger": func(w *world, sick *atomic.Bool, books *admission.Books) func(context.Context) ([]admission.Sale, error) {
+			letIn, passOf := books.LetIn, books.PassOf
+			books.LetIn = func(ctx context.Context, e admission.Entry) error {
+				if sick.Load() {
+					return errDown
+				}
+				return letIn(ctx, e)
+			}
+			books.PassOf = func(ctx context.Context, event string, epoch, place int64) (admission.Entry, bool, error) {
+				if sick.Load() {
+					return admission.Entry{}, false, errDown
+				}
+				return passOf(ctx, event, epoch, place)
+			}
+			return w.sales
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 10, 100_000)
+				store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+				good, _ := w.replica(t, store) // holds the lease
+				healthy := line(t, good)
+				var sick atomic.Bool
+				books := w.books()
+				sales := sicken(w, &sick, &books)
+				bad, _ := w.replicaOf(t, store, books, sales)
+				ill := line(t, bad)
+				sick.Store(true)
+				wait(t.Context(), 15*time.Second) //nolint:errcheck // virtual: its settings are too old by then
+				const people = 40
+				ctx, end := context.WithCancel(t.Context())
+				var fans sync.WaitGroup
+				var in atomic.Int64
+				for i := range people {
+					k := ticket(t, healthy, join(t, healthy, i))
+					at := healthy
+					if i < people/2 {
+						at = ill
+					}
+					fans.Go(func() {
+						if a, err := comes(ctx, at, k); err == nil && a.View == admission.ViewPassed && at == healthy {
+							in.Add(1)
+						}
+					})
+				}
+				wait(t.Context(), time.Minute) //nolint:errcheck // virtual
+				if n := in.Load(); n != people/2 {
+					t.Errorf("a minute later %d of %d at the healthy door are in", n, people/2)
+				}
+				end()
+				fans.Wait()
+			})
+		})
+	}
+}
+
+// One place whose pass is in doubt for good rests nobody else.
+func TestOnePlaceInDoubtRestsNoDoor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100_000)
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		ctx, end := context.WithCancel(t.Context())
+		first := ticket(t, l, join(t, l, 0))
+		if a, err := comes(ctx, l, first); err != nil || a.View != admission.ViewPassed {
+			t.Fatal(a, err)
+		}
+		w.set(func(w *world) { // the ledger has another pass for the place
+			e := w.passes[0]
+			e.Take += 1000
+			w.passes[0] = e
+		})
+		var fans sync.WaitGroup
+		fans.Go(func() {
+			for wait(ctx, 500*time.Millisecond) == nil {
+				l.Pass(ctx, first) //nolint:errcheck // it never gets it
+			}
+		})
+		var in atomic.Int64
+		for i := range 10 {
+			k := ticket(t, l, join(t, l, 1+i))
+			fans.Go(func() {
+				if a, err := comes(ctx, l, k); err == nil && a.View == admission.ViewPassed {
+					in.Add(1)
+				}
+			})
+		}
+		wait(t.Context(), time.Minute) //nolint:errcheck // virtual
+		if n := in.Load(); n != 10 {
+			t.Errorf("a minute later %d of 10 others are in", n)
+		}
+		end()
+		fans.Wait()
+	})
+}
