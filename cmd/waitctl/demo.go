@@ -36,7 +36,7 @@ type demoCmd struct {
 	Seed      uint64        `default:"1" help:"The same seed, the same people."`
 	Line      string        `default:"local" enum:"local,dynamodb" help:"Where the line is kept: local (a file), or dynamodb (a stand-in, unless DYNAMODB_ENDPOINT names another)."`
 	Addr      string        `default:"127.0.0.1:8080" help:"Where the browser can look on."`
-	Limit     time.Duration `default:"8m" help:"The fans are sent home then; the sale ends once what they hold is paid or has come back."`
+	Limit     time.Duration `default:"4m" help:"The fans are sent home then; the sale ends once what they hold is paid or has come back."`
 	Exit      bool          `help:"End when the sale has ended, instead of staying open to look at."`
 	JSON      string        `default:"demo-report/report.json" help:"Where the report goes, by default ${default}; a page with plots lies beside it." placeholder:"FILE"`
 
