@@ -28,8 +28,10 @@ type Identity struct {
 	SuspectHeader   string `env:"SUSPECT_HEADER" help:"The edge's mark on suspicious requests: anything but nothing and 0. Who joins or comes to the door so marked is asked for a challenge; no place is ever lost by it."`
 	SuspectHook     string `env:"SUSPECT_HOOK" secret:"" help:"URL that is asked whether who joins or comes to the door is suspicious. While it does not answer, nobody is."`
 	ChallengeURL    string `env:"CHALLENGE_URL" help:"Where a challenge is solved, on this same host. It sends its answer as challenge to /e/EVENT/join, or gives it to the client."`
-	ChallengeVerify string `env:"CHALLENGE_VERIFY" help:"URL that checks answers, as Turnstile's, hCaptcha's and reCAPTCHA's siteverify. While it does not answer, all are good."`
+	ChallengeVerify string `env:"CHALLENGE_VERIFY" help:"URL that checks answers, as Turnstile's, hCaptcha's and reCAPTCHA's siteverify. While it does not answer, all come through; an answer that it refuses (4xx) is none."`
 	ChallengeSecret string `env:"CHALLENGE_SECRET" secret:"" help:"Our secret there."`
+
+	ChallengeMost int `env:"CHALLENGE_ANSWER_MOST" default:"4096" help:"Bytes of an answer that are looked at. Longer ones are refused before anybody is asked: too low, and people who solved a challenge cannot come in."`
 
 	SuspectLimit time.Duration `env:"SUSPECT_LIMIT" default:"500ms" help:"How long the hook, and who checks answers, may take. Longer: people wait for it at the door. Then they come through."`
 }
@@ -45,6 +47,7 @@ func (c Identity) validate() error {
 		process.Want(wrong == nil, "ACCOUNT_ISSUER and what goes with it: %w", wrong),
 		process.Want(c.SignIn == "" || address(c.SignIn, true), "ACCOUNT_SIGN_IN %q: want http(s)://host/path, or /path", c.SignIn),
 		process.Want(c.SuspectLimit >= 0 && c.SuspectLimit <= 2*time.Second, "SUSPECT_LIMIT %s: want up to 2s", c.SuspectLimit),
+		process.Want(c.ChallengeMost >= 0 && c.ChallengeMost <= 32<<10, "CHALLENGE_ANSWER_MOST %d: want up to 32768", c.ChallengeMost),
 		process.Want(c.SuspectHook == "" || address(c.SuspectHook, false), "SUSPECT_HOOK: want http(s)://host/path"),
 		process.Want(!suspects || address(c.ChallengeURL, true), "CHALLENGE_URL %q: who is suspected needs one, http(s)://host/path or /path", c.ChallengeURL),
 		process.Want(!suspects || address(c.ChallengeVerify, false) && c.ChallengeSecret != "", "CHALLENGE_VERIFY, CHALLENGE_SECRET: who is suspected needs them, or nobody could prove anything"),
@@ -92,7 +95,7 @@ func (c WaitroomConfig) identity(ctx context.Context, p *process.Process, reads 
 	}
 	i.Suspicion = httpapi.NewSuspicion(httpapi.SuspicionConfig{
 		Header: c.SuspectHeader, Hook: c.SuspectHook, ChallengeURL: c.ChallengeURL,
-		Verify: c.ChallengeVerify, Secret: c.ChallengeSecret, Limit: c.SuspectLimit, Proxies: proxies,
+		Verify: c.ChallengeVerify, Secret: c.ChallengeSecret, AnswerMost: c.ChallengeMost, Limit: c.SuspectLimit, Proxies: proxies,
 	}, p.Metrics, p.Log)
 	p.OnClose("suspicion", func(context.Context) error { i.Suspicion.Close(); return nil })
 	return i, nil

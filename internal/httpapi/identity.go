@@ -116,16 +116,18 @@ func (a *API) coded(line *admission.Line, holder, code string) admission.Conditi
 }
 
 // challenged asks somebody suspicious who has no live place to prove that they
-// are a person; proven says that they have, now. It asks before the line does
+// are a person; shown says that they have, now. It asks before the line does
 // anything: whoever judges is slow.
-func (a *API) challenged(ctx context.Context, line *admission.Line, holder string, r joinRequest) (proven bool, err error) {
+func (a *API) challenged(ctx context.Context, line *admission.Line, holder string, r joinRequest) (shown bool, err error) {
 	s := a.Identity.Suspicion
 	if s == nil {
 		return false, nil
 	}
 	suspicious := s.suspects(ctx, r.seen)
-	if r.asked.Challenge != "" && s.proves(ctx, r.asked.Challenge) {
-		return true, nil
+	if r.asked.Challenge != "" {
+		if is, err := s.proves(ctx, r.asked.Challenge); is != unproven || err != nil {
+			return is == proven, err
+		}
 	}
 	if !suspicious || s.away() {
 		return false, nil
@@ -144,11 +146,16 @@ func (a *API) person(r *doorRequest) []admission.Condition {
 		return nil
 	}
 	return []admission.Condition{func(ctx context.Context) error {
-		switch {
-		case r.challenge != "" && s.proves(ctx, r.challenge):
-			r.ticket.Proven, r.differs = true, true
-			return nil
-		case !s.suspects(ctx, r.seen) || s.away():
+		if r.challenge != "" {
+			is, err := s.proves(ctx, r.challenge)
+			if is == proven {
+				r.ticket.Proven, r.differs = true, true
+			}
+			if is != unproven || err != nil {
+				return err
+			}
+		}
+		if !s.suspects(ctx, r.seen) || s.away() {
 			return nil
 		}
 		return s.challenge()

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,7 +19,7 @@ const (
 	passCookie    = "pass"
 	ordersCookie  = "orders"  // ids, the newest first: so that the place leads to them
 	cameCookie    = "came"    // where the front was at the join: where progress begins
-	leftCookie    = "left"    // the index of the place that was given up
+	leftCookie    = "left"    // epoch and index of the place that was given up
 	standbyCookie = "standby" // "1": stays, though those ahead want more than there is
 )
 
@@ -80,11 +79,12 @@ func came(c *fiber.Ctx) (number, front int64, ok bool) {
 	return number, front, n == 2
 }
 
+// nameOf is a place's in its event: indexes begin anew with each epoch.
+func nameOf(t admission.Ticket) string { return fmt.Sprintf("%d.%d", t.Epoch, t.Index) }
+
 // gaveUp: a place that is not called yet is read from memory alone, which does
 // not know who left; this browser does.
-func gaveUp(c *fiber.Ctx, index int64) bool {
-	return cookie(c, leftCookie) == strconv.FormatInt(index, 10)
-}
+func gaveUp(c *fiber.Ctx, t admission.Ticket) bool { return cookie(c, leftCookie) == nameOf(t) }
 
 // progress is how far the line has come towards a place since it was got.
 func progress(c *fiber.Ctx, at admission.Position) (start, gone int64) {

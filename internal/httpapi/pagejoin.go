@@ -37,6 +37,7 @@ func (p *pages) join(c *fiber.Ctx) error {
 	joined := out.body.(joinedBody)
 	p.keep(c, secretCookie, secret, cookieLife)
 	p.keep(c, ticketCookie, joined.Ticket, cookieLife)
+	p.keep(c, leftCookie, "", 0)
 	if line, ok := p.api.Lines.Line(c.Params("event")); ok {
 		p.keepCame(c, joined.Place.Number, line.Standing().Front)
 	}

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -105,12 +104,12 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 		return p.sorry(c, p.api.lineRefused("place", err))
 	}
 	if at.View == admission.ViewLobby {
-		return p.lobby(c, r.line, at)
+		return p.lobby(c, r, at)
 	}
 	if r.differs {
 		p.keep(c, ticketCookie, r.anew(), cookieLife)
 	}
-	if gaveUp(c, r.ticket.Index) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
+	if gaveUp(c, r.ticket) && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled) {
 		at.View = admission.ViewLeft
 	}
 	sale, closed := r.line.Sale(), at.State == admission.Closed
@@ -189,7 +188,7 @@ func (p *pages) leave(c *fiber.Ctx) error {
 	if _, err := p.api.leave(ctx, r); err != nil {
 		return p.sorry(c, err)
 	}
-	p.keep(c, leftCookie, strconv.FormatInt(r.ticket.Index, 10), cookieLife)
+	p.keep(c, leftCookie, nameOf(r.ticket), cookieLife)
 	return p.to(c, "/place")
 }
 

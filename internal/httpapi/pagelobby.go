@@ -20,14 +20,14 @@ type lobbyPage struct {
 }
 
 // lobby is the place of somebody whose number is still to be drawn.
-func (p *pages) lobby(c *fiber.Ctx, line *admission.Line, at admission.Position) error {
-	lobby, now := line.Sale().Lobby, time.Now()
-	page := lobbyPage{
-		frame: p.frame(c, "You are in the lobby"), Index: at.Index, Epoch: line.Epoch(), Seats: viewOf(at.Stock),
-		ClosesAt: lobby.ClosesAt, Left: max(0, int(lobby.ClosesAt.Sub(now).Seconds())), Closed: !now.Before(lobby.ClosesAt),
-	}
-	if gaveUp(c, at.Index) {
+func (p *pages) lobby(c *fiber.Ctx, r ticketRequest, at admission.Position) error {
+	if gaveUp(c, r.ticket) {
 		return p.outside(c, nil)
+	}
+	lobby, now := r.line.Sale().Lobby, time.Now()
+	page := lobbyPage{
+		frame: p.frame(c, "You are in the lobby"), Index: at.Index, Epoch: r.line.Epoch(), Seats: viewOf(at.Stock),
+		ClosesAt: lobby.ClosesAt, Left: max(0, int(lobby.ClosesAt.Sub(now).Seconds())), Closed: !now.Before(lobby.ClosesAt),
 	}
 	if at.State != admission.Open && !at.State.Early() {
 		page.StateText = stateText(at.State, at.Reason)

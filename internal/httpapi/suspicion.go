@@ -31,6 +31,10 @@ type SuspicionConfig struct {
 	// it answers {success}, as Turnstile, hCaptcha and reCAPTCHA do.
 	ChallengeURL, Verify, Secret string
 
+	// AnswerMost is how many bytes of a challenge's answer are looked at; 0:
+	// 4096, twice what those that are known give. More is refused.
+	AnswerMost int
+
 	Limit   time.Duration // of each question; 0: 500 ms
 	Proxies Proxies
 }
@@ -40,6 +44,8 @@ const (
 	hookRest  = time.Second // after a fault, during which nothing is asked
 	hookConns = 64          // at once; more than that are let through
 	hookMost  = 64 << 10    // bytes of an answer
+
+	answerMost = 4 << 10
 )
 
 // Suspicion asks people to prove that they are some. It is a courtesy to the
@@ -61,7 +67,7 @@ func NewSuspicion(cfg SuspicionConfig, metrics prometheus.Registerer, log *slog.
 	if cfg.Header == "" && cfg.Hook == "" {
 		return nil
 	}
-	cfg.Limit = cmp.Or(cfg.Limit, hookLimit)
+	cfg.Limit, cfg.AnswerMost = cmp.Or(cfg.Limit, hookLimit), cmp.Or(cfg.AnswerMost, answerMost)
 	f := promauto.With(metrics)
 	carry := http.DefaultTransport.(*http.Transport).Clone()
 	carry.MaxConnsPerHost, carry.MaxIdleConnsPerHost = hookConns, hookConns
@@ -70,10 +76,10 @@ func NewSuspicion(cfg SuspicionConfig, metrics prometheus.Registerer, log *slog.
 		client: &http.Client{Transport: carry, Timeout: cfg.Limit, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		rests:  map[string]*atomic.Int64{cfg.Hook: {}, cfg.Verify: {}},
 		faults: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_suspicion_faults_total", Help: "Joins, and people at the door, let through because nobody could be asked, by who (hook, verify).",
+			Name: "waitroom_suspicion_faults_total", Help: "Joins, and people at the door, let through because nobody could be asked, and by the hook because it refused to judge, by who (hook, verify).",
 		}, []string{"who"}),
 		decided: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_suspicion_joins_total", Help: "Joins, and people at the door, judged suspicious or not, and answers to challenges, by outcome (clear, suspicious, proven, unproven).",
+			Name: "waitroom_suspicion_joins_total", Help: "Joins, and people at the door, judged suspicious or not, and answers to challenges, by outcome (clear, suspicious; proven, unproven, refused by who checks them, too_long, unchecked).",
 		}, []string{"outcome"}),
 	}
 }
@@ -111,7 +117,9 @@ func (s *Suspicion) suspects(ctx context.Context, v seen) bool {
 	if !suspicious && s.Hook != "" {
 		body, _ := json.Marshal(v) // texts always marshal
 		var says struct{ Suspicious bool }
-		s.ask(ctx, "hook", s.Hook, "application/json", body, &says)
+		if s.ask(ctx, "hook", s.Hook, "application/json", body, &says) == refuses {
+			s.faults.WithLabelValues("hook").Inc()
+		}
 		suspicious = says.Suspicious
 	}
 	if suspicious {
@@ -127,17 +135,38 @@ func (s *Suspicion) challenge() error {
 	return problem("challenge_required", "").with("challenge_url", s.ChallengeURL)
 }
 
-// proves says whether an answer is good, or nobody can say: nobody waits before
-// a closed hook.
-func (s *Suspicion) proves(ctx context.Context, response string) bool {
+// proof is what an answer to a challenge is worth.
+type proof string
+
+const (
+	proven    proof = "proven"
+	unproven  proof = "unproven"
+	unchecked proof = "unchecked" // nobody could say: it lets through now, and proves nothing for later
+)
+
+// proves has an answer checked. Nobody waits before a closed hook; but an answer
+// that who checks will not even look at is none, or whoever sends a broken one
+// would be taken for a person.
+func (s *Suspicion) proves(ctx context.Context, response string) (proof, error) {
+	if len(response) > s.AnswerMost {
+		s.decided.WithLabelValues("too_long").Inc()
+		return unproven, problem("too_large", fmt.Sprintf("challenge: an answer has %d bytes at most", s.AnswerMost))
+	}
 	says := struct{ Success bool }{}
 	form := url.Values{"secret": {s.Secret}, "response": {response}}.Encode()
-	if !s.ask(ctx, "verify", s.Verify, "application/x-www-form-urlencoded", []byte(form), &says) || says.Success {
-		s.decided.WithLabelValues("proven").Inc()
-		return true
+	is, counted := unproven, string(unproven)
+	switch s.ask(ctx, "verify", s.Verify, "application/x-www-form-urlencoded", []byte(form), &says) {
+	case silent:
+		is, counted = unchecked, string(unchecked)
+	case refuses:
+		counted = "refused"
+	case answers:
+		if says.Success {
+			is, counted = proven, string(proven)
+		}
 	}
-	s.decided.WithLabelValues("unproven").Inc()
-	return false
+	s.decided.WithLabelValues(counted).Inc()
+	return is, nil
 }
 
 // away: who solved a challenge could not have it checked just now, so that
@@ -146,45 +175,61 @@ func (s *Suspicion) away() bool {
 	return time.Now().UnixNano() < s.rests[s.Verify].Load()
 }
 
-// ask posts once. False: there is no answer.
-func (s *Suspicion) ask(ctx context.Context, who, to, kind string, body []byte, into any) bool {
+// heard is what came of a question.
+type heard int
+
+const (
+	silent  heard = iota // nobody there, or nobody well: not asked again for a moment
+	refuses              // this question is not answered; the next may be
+	answers
+)
+
+// ask posts once.
+func (s *Suspicion) ask(ctx context.Context, who, to, kind string, body []byte, into any) heard {
 	rests := s.rests[to]
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	default:
 		s.faults.WithLabelValues(who).Inc()
-		return false
+		return silent
 	}
 	if time.Now().UnixNano() < rests.Load() {
 		s.faults.WithLabelValues(who).Inc()
-		return false
+		return silent
 	}
-	if err := s.post(ctx, to, kind, body, into); err != nil {
+	is, err := s.post(ctx, to, kind, body, into)
+	if is == silent {
 		s.faults.WithLabelValues(who).Inc()
 		if rests.Swap(time.Now().Add(hookRest).UnixNano()) < time.Now().Add(-hookRest).UnixNano() {
 			s.log.Warn("suspicious people are let through", "who", who, "error", strings.ReplaceAll(err.Error(), to, who))
 		}
-		return false
 	}
-	return true
+	return is
 }
 
-func (s *Suspicion) post(ctx context.Context, to, kind string, body []byte, into any) error {
+// post says with its error why it is silent.
+func (s *Suspicion) post(ctx context.Context, to, kind string, body []byte, into any) (heard, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.Limit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return silent, err
 	}
 	req.Header.Set("Content-Type", kind)
 	res, err := s.client.Do(req)
 	if err != nil {
-		return err
+		return silent, err
 	}
 	defer res.Body.Close() //nolint:errcheck // read only
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answered %s", res.Status)
+	switch code := res.StatusCode; {
+	case code == http.StatusOK:
+		if err := json.NewDecoder(io.LimitReader(res.Body, hookMost)).Decode(into); err != nil {
+			return silent, err
+		}
+		return answers, nil
+	case code >= 400 && code < 500 && code != http.StatusRequestTimeout && code != http.StatusTooManyRequests:
+		return refuses, nil
 	}
-	return json.NewDecoder(io.LimitReader(res.Body, hookMost)).Decode(into)
+	return silent, fmt.Errorf("it answered %s", res.Status)
 }
