@@ -97,6 +97,7 @@ func NewLine(cfg *Config, sale Sale) *Line {
 		cfg: cfg, event: sale.Event, epoch: sale.Epoch, recount: make(chan struct{}, 1), zip: gzip.NewWriter(nil),
 		log: cfg.Log.With("event", sale.Event, "epoch", sale.Epoch),
 	}
+	l.others.epoch = sale.Epoch
 	l.facts = newFacts(func(n int) { cfg.Metrics.lost.WithLabelValues("facts").Add(float64(n)) })
 	l.door = newSight(func(ctx context.Context) (Door, error) { return cfg.Store.Door(ctx, l.event) })
 	l.entrance, l.turnstile, l.releaser = newEntrance(l), newTurnstile(l), newReleaser(l)
@@ -309,7 +310,7 @@ func (l *Line) report(ctx context.Context) {
 func (l *Line) putReport(ctx context.Context) {
 	now := time.Now()
 	door, _ := l.door.last()
-	r := report{at: now, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
+	r := report{at: now, epoch: l.epoch, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
 	r.atDoor, r.late, r.graced = l.turnstile.atDoor(now)
 	if !l.Sale().takes(now) || l.turnstile.resting(now) {
 		// Nobody is let in here for now: credit that others left to this door would

@@ -71,9 +71,13 @@ func wait(ctx context.Context, d time.Duration) error {
 func (m *memory) Open(ctx context.Context, from admission.Door, tail admission.Tail) (admission.Door, error) {
 	m.mu.Lock()
 	if l := m.lines[from.Event]; l == nil || l.door.Epoch < from.Epoch {
+		reports := map[string][]byte{}
+		if l != nil {
+			reports = l.reports // as in every store: they say themselves which line they are of
+		}
 		m.lines[from.Event] = &memoryLine{
 			door: from, tail: tail.Next, lobby: tail,
-			places: map[string]admission.Place{}, reports: map[string][]byte{}, codes: map[string]map[int64]string{},
+			places: map[string]admission.Place{}, reports: reports, codes: map[string]map[int64]string{},
 		}
 	}
 	m.mu.Unlock()

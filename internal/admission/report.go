@@ -93,6 +93,7 @@ func (f *facts) note(k factKind, n noted) {
 type report struct {
 	replica string // who wrote it; the store says so
 
+	epoch  int64     // of the line that it is of; 0: it was written in an older format
 	at     time.Time // on its own clock
 	taken  int64     // people let in, as it knew
 	atDoor []int64   // numbers that stand at its door, ascending
@@ -140,16 +141,21 @@ func (f *facts) lately(now time.Time) (all [kinds][]noted) {
 	return all
 }
 
-const reportFormat = 2
+// A report names the epoch of its line, and is kept under its replica's name
+// alone: after a reset what was said of the old line says nothing of the new one,
+// where the same numbers and takes are others', and the replica's next report, or
+// whoever forgets dead replicas, leaves nothing of it behind.
+const reportFormat = 3
 
 // encode writes ids as differences and times as ages in ms, all varints: about
 // four bytes a noted.
 func (r report) encode() []byte {
 	b := []byte{reportFormat}
 	b = binary.AppendVarint(b, r.at.UnixMilli())
+	b = binary.AppendVarint(b, r.epoch)
 	b = binary.AppendVarint(b, r.taken)
 	b = binary.AppendVarint(b, r.graced)
-	for _, list := range [][]int64{r.atDoor, r.letIn, r.late} {
+	for _, list := range [][]int64{r.atDoor, r.letIn, r.late, r.proving} {
 		b = appendIDs(b, len(list), func(i int) int64 { return list[i] }, nil)
 	}
 	for _, list := range r.facts {
@@ -157,9 +163,6 @@ func (r report) encode() []byte {
 			b = binary.AppendVarint(b, list[i].amount)
 			return binary.AppendVarint(b, r.at.Sub(list[i].at).Milliseconds())
 		})
-	}
-	if len(r.proving) > 0 { // a release that knows nothing of it reads all other reports
-		b = appendIDs(b, len(r.proving), func(i int) int64 { return r.proving[i] }, nil)
 	}
 	return b
 }
@@ -181,22 +184,25 @@ var errReport = errors.New("a report that cannot be read")
 
 func decodeReport(body []byte) (r report, err error) {
 	in := &fields{rest: body}
-	if format := in.take(1); format == nil || format[0] != reportFormat {
+	format := in.take(1)
+	if format == nil || format[0] > reportFormat {
 		return r, errReport
 	}
 	r.at = time.UnixMilli(in.signed())
+	if format[0] < reportFormat && !in.bad { // of a release before this one, whose line is not known
+		return r, nil
+	}
+	r.epoch = in.signed()
 	r.taken, r.graced = in.signed(), in.signed()
 	in.ids(func(id int64) { r.atDoor = append(r.atDoor, id) })
 	in.ids(func(id int64) { r.letIn = append(r.letIn, id) })
 	in.ids(func(id int64) { r.late = append(r.late, id) })
+	in.ids(func(id int64) { r.proving = append(r.proving, id) })
 	for k := range r.facts {
 		in.ids(func(id int64) {
 			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
 			r.facts[k] = append(r.facts[k], noted{id, amount, r.at.Add(-age)})
 		})
-	}
-	if len(in.rest) > 0 {
-		in.ids(func(id int64) { r.proving = append(r.proving, id) })
 	}
 	if in.bad || len(in.rest) != 0 {
 		return report{}, errReport
@@ -240,6 +246,8 @@ const (
 // others are the last reports of the other replicas, and when this replica
 // first saw each: their age is measured here, whatever their clocks say.
 type others struct {
+	epoch int64 // of which line they are to be
+
 	mu   sync.Mutex
 	last map[string]heard
 }
@@ -252,7 +260,7 @@ type heard struct {
 
 // hear takes what the store has. A replica whose report stands still grows old;
 // one that is dead is forgotten. A report that was there before we looked is as
-// old as it says.
+// old as it says. One of another line says nothing, and grows old like any other.
 func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unread int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -267,6 +275,9 @@ func (o *others) hear(bodies map[string][]byte, me string, now time.Time) (unrea
 		if err != nil {
 			unread++
 			continue
+		}
+		if r.epoch != o.epoch {
+			r = report{at: r.at, epoch: r.epoch}
 		}
 		r.replica = replica
 		old, known := o.last[replica]
@@ -320,7 +331,7 @@ func (o *others) lately(age time.Duration, now time.Time) (fresh []report) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, h := range o.last {
-		if now.Sub(h.since) <= age {
+		if h.epoch == o.epoch && now.Sub(h.since) <= age {
 			fresh = append(fresh, h.report)
 		}
 	}

@@ -14,7 +14,7 @@ func TestReportComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(1, 1<<42).Draw(t, "at"))
 		ids := rapid.SliceOfNDistinct(rapid.Int64Range(0, 1<<40), 0, 50, rapid.ID[int64])
-		want := report{at: at, taken: rapid.Int64Range(0, 1<<40).Draw(t, "taken")}
+		want := report{at: at, epoch: rapid.Int64Range(1, 1<<40).Draw(t, "epoch"), taken: rapid.Int64Range(0, 1<<40).Draw(t, "taken")}
 		sorted := func(name string) []int64 {
 			list := ids.Draw(t, name)
 			slices.Sort(list)
@@ -122,6 +122,40 @@ func TestReportsGrowOldByOurClock(t *testing.T) {
 	numbers := doors([]report{{atDoor: []int64{1, 3}, taken: 9}, {atDoor: []int64{2, 3}, taken: 7}}, func(r report) []int64 { return r.atDoor })
 	if !slices.Equal(numbers, []int64{1, 2, 3}) || union(numbers, []int64{0, 3, 4}) != 5 {
 		t.Errorf("two doors have %v", numbers)
+	}
+}
+
+// A report of another epoch, or of a release that did not say of which, says
+// nothing of this line. It is no fault, and nothing of it is left once its replica
+// has been silent for long.
+func TestAReportOfAnotherLineSaysNothing(t *testing.T) {
+	start := time.UnixMilli(1_800_000_000_000)
+	o := others{epoch: 2}
+	said := func(epoch int64) []byte {
+		r := report{at: start, epoch: epoch, atDoor: []int64{epoch}}
+		r.facts[gone] = []noted{{id: epoch, at: start}}
+		return r.encode()
+	}
+	older := said(2)
+	older[0] = reportFormat - 1
+	newer := said(2)
+	newer[0] = reportFormat + 1
+	bodies := map[string][]byte{"before the reset": said(1), "after the next": said(3), "an older release": older, "ours": said(2)}
+	if unread := o.hear(bodies, "me", start); unread != 0 {
+		t.Errorf("%d reports are faults, want none", unread)
+	}
+	if got := o.lately(reportDead, start); len(got) != 1 || got[0].replica != "ours" {
+		t.Errorf("heard %+v, want ours alone", got)
+	}
+	if unread := o.hear(map[string][]byte{"a newer release": newer}, "me", start); unread != 1 {
+		t.Errorf("of a report that nobody here can read %d are faults, want 1", unread)
+	}
+	forgotten := map[string]bool{}
+	for range len(bodies) {
+		forgotten[o.gone(start.Add(reportGone+time.Second))] = true
+	}
+	if len(forgotten) != len(bodies) || forgotten[""] {
+		t.Errorf("forgotten in the end: %v, want all of %d", forgotten, len(bodies))
 	}
 }
 

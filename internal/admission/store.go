@@ -98,8 +98,8 @@ type Store interface {
 	// it. Harmless when repeated.
 	PutReport(ctx context.Context, event, replica string, body []byte) error
 
-	// Reports are the last reports of all replicas, those of dead ones too:
-	// their age is the reader's to judge.
+	// Reports are the last reports of all replicas, those of dead ones and from
+	// before a reset too: their age and epoch are the reader's to judge.
 	Reports(ctx context.Context, event string) (map[string][]byte, error)
 
 	// Export walks all places of the event's epoch, in no order. For audits

@@ -48,6 +48,9 @@ func testReports(t *testing.T, open Open) {
 	if err := l.PutReport(ctx, l.event, "r3", []byte("after the reset")); err != nil {
 		t.Errorf("a report after the reset: %v", err)
 	}
+	if got, err = open(t).Reports(ctx, l.event); err != nil || len(got) != 2 || string(got["r1"]) != "new" {
+		t.Errorf("after the reset the reports are %.60q (%v), want r1's from before and r3's", got, err)
+	}
 }
 
 func testExport(t *testing.T, open Open) {
