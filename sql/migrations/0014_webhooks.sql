@@ -104,6 +104,7 @@ CREATE INDEX deliveries_due ON deliveries (endpoint_id, due_at, id) WHERE status
 CREATE INDEX deliveries_leased ON deliveries (leased_until) WHERE status = 'sending';
 CREATE INDEX deliveries_under_way ON deliveries (endpoint_id) WHERE status = 'sending';
 CREATE INDEX deliveries_of ON deliveries (endpoint_id, id DESC);
+CREATE INDEX deliveries_dead ON deliveries (endpoint_id, id) WHERE status = 'dead';
 
 -- The ledger: written when the attempt is taken, before anything is sent, and
 -- ended once. What was never ended was cut off: it may have arrived.
