@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -153,8 +154,10 @@ func (in Inbox) apply(ctx context.Context, tx pgx.Tx, n ProviderNotice) (Outcome
 			heard = refunds.HeardUnknown
 		}
 		return Outcome(heard), err
-	case n.Install != in.Install:
+	case n.Install != in.Install && n.Says != SaysUnreadable:
 		return Foreign, nil
+	case n.Install != in.Install:
+		return n.unreadable(ctx, tx)
 	case n.Says == SaysCaptured && n.AmountMinor > 0:
 		return Pay(ctx, tx, n.Capture)
 	case n.Says == SaysCaptured:
@@ -165,6 +168,21 @@ func (in Inbox) apply(ctx context.Context, tx pgx.Tx, n ProviderNotice) (Outcome
 		return PaymentCancelled, n.mark(ctx, tx, "cancelled", "opening", "open", "failed")
 	}
 	return Unreadable, nil
+}
+
+// unreadable is foreign, unless it names a payment of ours: refunds that others
+// made carry no name of ours.
+func (n ProviderNotice) unreadable(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	var ours bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM payments WHERE provider = $1 AND provider_payment_id = $2)`,
+		n.Provider, n.ProviderPayment).Scan(&ours)
+	if err != nil {
+		return "", fmt.Errorf("payment %s: %w", n.ProviderPayment, err)
+	}
+	if ours {
+		return Unreadable, nil
+	}
+	return Foreign, nil
 }
 
 // mark records what a payment without money came to. Captured is not among the
@@ -228,7 +246,8 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 		return fmt.Errorf("settle: %w", err)
 	}
 	if status == "human" && outcome == Unreadable {
-		return list(ctx, tx, Unreadable, n.ID, nil, nil, fmt.Sprintf("a signed %s of %s that cannot be read", n.Kind, n.Provider))
+		return list(ctx, tx, Unreadable, cmp.Or(n.Object, n.ID), nil, nil, fmt.Sprintf(
+			"a signed %s of %s about %s that cannot be read: %s", n.Kind, n.Provider, cmp.Or(n.ProviderPayment, n.Object), n.ID))
 	}
 	if status == "human" && outcome == Outcome(refunds.HeardUnknown) {
 		return list(ctx, tx, UnknownOrder, n.Refund.ProviderPayment, nil, nil, fmt.Sprintf(

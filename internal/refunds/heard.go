@@ -45,39 +45,82 @@ const (
 // one row under the provider's name, its state only goes forward, and an
 // operation is confirmed once, whoever says so first.
 func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
-	var payment uuid.UUID
-	var counted bool
 	if t.Operation != "" && t.stands() == "succeeded" {
 		if err := inventory.LockToGiveBack(ctx, tx, t.Operation); err != nil {
 			return "", err
 		}
 	}
-	err := tx.QueryRow(ctx, `SELECT id, status = 'captured' FROM payments
-		WHERE provider = $1 AND provider_payment_id = $2 FOR NO KEY UPDATE`, t.Provider, t.ProviderPayment).Scan(&payment, &counted)
+	var p payment
+	err := tx.QueryRow(ctx, `SELECT id, status = 'captured', captured_minor, currency FROM payments
+		WHERE provider = $1 AND provider_payment_id = $2 FOR NO KEY UPDATE`, t.Provider, t.ProviderPayment).
+		Scan(&p.id, &p.counted, &p.capturedMinor, &p.currency)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return HeardForeign, nil
 	case err != nil:
 		return "", fmt.Errorf("payment %s: %w", t.ProviderPayment, err)
-	case !counted:
+	case !p.counted:
 		return HeardUnknown, nil
 	case t.ProviderRefund == "":
-		return HeardSum, t.sum(ctx, tx, payment)
+		return t.sum(ctx, tx, p)
 	}
+	return t.single(ctx, tx, p)
+}
+
+// payment is the money that a telling is about; its row is locked.
+type payment struct {
+	id            uuid.UUID
+	counted       bool
+	capturedMinor int64
+	currency      string
+}
+
+// cannotBe holds for an amount that no refund of the payment has.
+func (p payment) cannotBe(amountMinor int64, currency string) bool {
+	return amountMinor < 0 || amountMinor > p.capturedMinor || currency != p.currency
+}
+
+// single hears of one refund.
+func (t Told) single(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
 	e, err := lockEntry(ctx, tx, t.Operation)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return "", err
 	}
-	if err != nil || e.payment != payment {
+	if err != nil || e.payment != p.id {
 		t.Operation = ""
 	}
-	if err := t.keep(ctx, tx, payment); err != nil {
-		return "", err
+	impossible := p.cannotBe(t.AmountMinor, t.Currency)
+	if t.AmountMinor >= 0 { // else there is no row that it could be
+		if err := t.keep(ctx, tx, p.id); err != nil {
+			return "", err
+		}
 	}
-	if t.Operation == "" {
-		return t.byHand(ctx, tx, payment)
+	switch {
+	case impossible && t.Operation == "":
+		return HeardDiffers, t.disbelieve(ctx, tx, p, t.ProviderRefund, fmt.Sprintf(
+			"%s tells of refund %s of %d %s, %s", t.Provider, t.ProviderRefund, t.AmountMinor, t.Currency, t.Status))
+	case impossible:
+		return HeardDiffers, e.differ(ctx, tx, t)
+	case t.Operation == "":
+		return t.byHand(ctx, tx, p.id)
 	}
 	return t.apply(ctx, tx, e)
+}
+
+// disbelieve tells a person of what no refund of the payment can be. Nothing of
+// it is counted; told again in the same words it is the same item, also after a
+// person has resolved it.
+func (t Told) disbelieve(ctx context.Context, tx pgx.Tx, p payment, subject, says string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
+		SELECT $1, $2, order_id, id, left($4, 1000) FROM payments WHERE id = $3
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		WHERE h.resolved_at IS NOT NULL AND h.detail <> excluded.detail`, differs, subject, p.id,
+		fmt.Sprintf("%s; %d %s were captured by %s: nothing of it was counted", says, p.capturedMinor, p.currency, t.ProviderPayment))
+	if err != nil {
+		return fmt.Errorf("human list: %s: %w", subject, err)
+	}
+	return nil
 }
 
 // apply moves the operation that the refund is, by the same guarded moves as an
@@ -97,7 +140,14 @@ func (t Told) apply(ctx context.Context, tx pgx.Tx, e entry) (Hearing, error) {
 	if !e.hears(a.Outcome) {
 		return HeardAgain, nil
 	}
-	return hearing, e.record(ctx, tx, e.hearing(a), false)
+	step, err := e.named(ctx, tx, e.hearing(a))
+	if err != nil {
+		return "", err
+	}
+	if step.Status == Manual {
+		hearing = HeardDiffers
+	}
+	return hearing, e.record(ctx, tx, step, false)
 }
 
 // rulesOut holds for a refund that the operation cannot be, as our ledger has it.
@@ -165,26 +215,31 @@ func (t Told) keep(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
 	return nil
 }
 
-// sum keeps the greatest: sums that arrive late are smaller.
-func (t Told) sum(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
-	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = greatest(told_refunded_minor, $2)
-		WHERE id = $1`, payment, t.SumMinor)
-	if err != nil {
-		return fmt.Errorf("sum refunded of %s: %w", t.ProviderPayment, err)
+// sum keeps the greatest: sums that arrive late are smaller. One that cannot be
+// of this payment is a person's.
+func (t Told) sum(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
+	if p.cannotBe(t.SumMinor, t.Currency) {
+		return HeardDiffers, t.disbelieve(ctx, tx, p, t.ProviderPayment, fmt.Sprintf(
+			"%s says that %d %s were refunded of it", t.Provider, t.SumMinor, t.Currency))
 	}
-	return nil
+	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = greatest(told_refunded_minor, $2)
+		WHERE id = $1`, p.id, t.SumMinor)
+	if err != nil {
+		return "", fmt.Errorf("sum refunded of %s: %w", t.ProviderPayment, err)
+	}
+	return HeardSum, nil
 }
 
-// byHand tells a person of a refund that none of our operations made, unless an
-// operation came to it by a look.
+// byHand hears of a refund that carries no operation's name. Where one came to
+// it all the same, by a look or a person's word, it is held against that one;
+// else a person is told that somebody refunded by hand.
 func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing, error) {
-	var known bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM refund_operations WHERE provider_refund_id = $1)`, t.ProviderRefund).Scan(&known)
+	id, err := owner(ctx, tx, t.ProviderRefund)
 	if err != nil {
-		return "", fmt.Errorf("refund %s: %w", t.ProviderRefund, err)
+		return "", err
 	}
-	if known {
-		return HeardAgain, nil
+	if id != "" {
+		return t.ofOwner(ctx, tx, payment, id)
 	}
 	_, err = tx.Exec(ctx, `
 		INSERT INTO human_list (kind, subject, order_id, payment_id, detail)
@@ -202,7 +257,7 @@ func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing
 func GoneBack(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (minor int64, err error) {
 	err = tx.QueryRow(ctx, `
 		SELECT greatest(p.told_refunded_minor, (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
-		  WHERE r.payment_id = p.id AND r.status = 'succeeded'))
+		  WHERE r.payment_id = p.id AND r.status = 'succeeded' AND r.currency = p.currency AND r.amount_minor <= p.captured_minor))
 		FROM payments p WHERE p.id = $1`, payment).Scan(&minor)
 	if err != nil {
 		return 0, fmt.Errorf("gone back of payment %s: %w", payment, err)

@@ -73,6 +73,9 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 				return err
 			}
 		}
+		if s, err = e.named(ctx, tx, s); err != nil {
+			return err
+		}
 		return e.record(ctx, tx, s, mine)
 	})
 	if err != nil {

@@ -67,12 +67,12 @@ func (n *Notice) amounts(effect Effect, o object) error {
 		}
 		minor, err := FromProvider(*f.told, n.Currency)
 		switch {
+		case *f.told < 0:
+			return &FieldError{"data.object." + f.name, "an amount that is not negative"}
 		case errors.Is(err, ErrCurrency):
 			minor = *f.told // equal to no order's currency, whatever the figure
 		case err != nil:
 			return &FieldError{"data.object." + f.name, "a whole amount of " + n.Currency}
-		case minor < 0:
-			return &FieldError{"data.object." + f.name, "an amount that is not negative"}
 		}
 		*f.into = minor
 	}

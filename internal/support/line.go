@@ -66,9 +66,10 @@ func (l line) money(ctx context.Context, tx pgx.Tx) (m money, err error) {
 		return m, fmt.Errorf("money of order %s: %w", l.order, err)
 	}
 	err = tx.QueryRow(ctx, `
-		SELECT coalesce(sum(r.amount_minor), 0)::bigint FROM provider_refunds r
+		SELECT coalesce(sum(r.amount_minor), 0)::bigint FROM provider_refunds r JOIN payments p ON p.id = r.payment_id
 		WHERE r.payment_id = $1 AND r.operation IS NULL AND r.status <> 'failed'
-		  AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.provider_refund_id = r.id)`, l.payment).Scan(&m.byHand)
+		  AND r.currency = p.currency AND r.amount_minor <= p.captured_minor -- else it is a person's, and counts as nothing
+		  AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.provider_refund_id = r.id AND f.payment_id = r.payment_id)`, l.payment).Scan(&m.byHand)
 	if err != nil {
 		return m, fmt.Errorf("money of order %s: %w", l.order, err)
 	}

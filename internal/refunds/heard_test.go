@@ -1,0 +1,163 @@
+package refunds_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/refunds"
+)
+
+// books are what the ledger has of a payment's money.
+func (d *desk) books(payment uuid.UUID) (b struct{ Pending, Refunded, Told, Back int64 }) {
+	d.t.Helper()
+	d.Scan(d.t, `SELECT refund_pending_minor, refunded_minor, told_refunded_minor FROM payments WHERE id = $1`,
+		[]any{payment}, &b.Pending, &b.Refunded, &b.Told)
+	d.tx(func(tx pgx.Tx) (err error) { b.Back, err = refunds.GoneBack(d.t.Context(), tx, payment); return err })
+	return b
+}
+
+func (d *desk) asked(kind, subject string) int {
+	d.t.Helper()
+	return d.Count(d.t, `SELECT count(*) FROM human_list WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, kind, subject)
+}
+
+// What the provider tells of refunds that no refund of the payment can be, in
+// another currency, above what was captured or below nothing, moves no money and
+// is a person's: once, however often it is told, and not anew once it is resolved.
+func TestWhatNoRefundCanBeMovesNothing(t *testing.T) {
+	for what, c := range map[string]struct {
+		told    refunds.Told
+		subject string
+	}{
+		"a sum in another currency":    {refunds.Told{SumMinor: 2000, Currency: "USD"}, "pi_ann"},
+		"a sum above what was taken":   {refunds.Told{SumMinor: 2501, Currency: "EUR"}, "pi_ann"},
+		"the greatest sum":             {refunds.Told{SumMinor: math.MaxInt64, Currency: "EUR"}, "pi_ann"},
+		"a negative sum":               {refunds.Told{SumMinor: -1, Currency: "EUR"}, "pi_ann"},
+		"a refund in another currency": {refunds.Told{ProviderRefund: "re_1", Status: "succeeded", AmountMinor: 2000, Currency: "USD"}, "re_1"},
+		"a refund of more than all":    {refunds.Told{ProviderRefund: "re_1", Status: "succeeded", AmountMinor: math.MaxInt64, Currency: "EUR"}, "re_1"},
+		"a refund of less than none":   {refunds.Told{ProviderRefund: "re_1", Status: "pending", AmountMinor: -5, Currency: "EUR"}, "re_1"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := openDesk(t)
+			_, payment, _ := d.paid("ann", 1)
+			good := refunds.Told{ProviderPayment: "pi_ann", SumMinor: 1000, Currency: "EUR"}
+			d.hear(good)
+			before := d.books(payment)
+			c.told.ProviderPayment = "pi_ann"
+			for range 3 {
+				if h := d.hear(c.told); h != refunds.HeardDiffers {
+					t.Errorf("heard: %s", h)
+				}
+			}
+			if after := d.books(payment); after != before {
+				t.Errorf("the money is %+v, was %+v", after, before)
+			}
+			if n := d.asked("refund_differs", c.subject); n != 1 {
+				t.Errorf("%d on the list, want 1", n)
+			}
+			if n := d.Count(t, `SELECT count(*) FROM human_list WHERE payment_id = $1 AND order_id IS NOT NULL`, payment); n != 1 {
+				t.Errorf("%d items name the payment and its order, want 1", n)
+			}
+			d.exec(`UPDATE human_list SET resolved_at = now()`)
+			d.hear(c.told)
+			if n := d.asked("refund_differs", c.subject); n != 0 {
+				t.Error("told again, what a person had resolved is asked once more")
+			}
+			good.SumMinor = 2500
+			if h := d.hear(good); h != refunds.HeardSum || d.books(payment).Back != 2500 {
+				t.Errorf("then a sum that can be: %s, %+v", h, d.books(payment))
+			}
+		})
+	}
+}
+
+// The same of an operation's own refund: it is not sent while that stands.
+func TestANegativeRefundOfOursIsAPersons(t *testing.T) {
+	d := openDesk(t)
+	id, told := d.ended()
+	d.renew(id, refunds.Done)
+	told.AmountMinor = -1000
+	for range 2 {
+		if h := d.hear(told); h != refunds.HeardDiffers {
+			t.Errorf("heard: %s", h)
+		}
+	}
+	if n := d.asked("refund_differs", "re_1"); n != 1 {
+		t.Errorf("%d on the list, want 1", n)
+	}
+}
+
+// A person names a refund before the provider has told of it. What it tells then
+// is held against their word: what agrees is nothing new, what does not is listed,
+// once, with the operation that they ended, and moves nothing of it.
+func TestAPersonsWordIsHeldAgainstWhatIsToldLater(t *testing.T) {
+	for what, c := range map[string]struct {
+		told   func(*refunds.Told)
+		want   refunds.Hearing
+		listed int
+		stands string
+	}{
+		"this one, made by hand": {func(*refunds.Told) {}, refunds.HeardAgain, 0, "confirmed, 0 pending, 1000 refunded, 0 asked"},
+		"this one, by its name":  {func(t *refunds.Told) { t.Operation = "mine" }, refunds.HeardAgain, 0, "confirmed, 0 pending, 1000 refunded, 0 asked"},
+		"still on its way":       {func(t *refunds.Told) { t.Status = "pending" }, refunds.HeardAgain, 0, "confirmed, 0 pending, 1000 refunded, 0 asked"},
+		"another amount":         {func(t *refunds.Told) { t.AmountMinor = 999 }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"another amount, by name": {func(t *refunds.Told) { t.AmountMinor, t.Operation = 999, "mine" }, refunds.HeardDiffers, 1,
+			"confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"another payment's":   {func(t *refunds.Told) { t.ProviderPayment = "pi_ben" }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"failed":              {func(t *refunds.Told) { t.Status = "failed" }, refunds.HeardFailed, 0, "failed_later, 0 pending, 0 refunded, 1 asked"},
+		"another operation's": {func(t *refunds.Told) { t.ProviderPayment, t.Operation = "pi_ben", "bens" }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"another's, and on its way": {func(t *refunds.Told) { t.ProviderPayment, t.Operation, t.Status = "pi_ben", "bens", "pending" }, refunds.HeardDiffers, 1,
+			"confirmed, 0 pending, 1000 refunded, 1 asked"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := openDesk(t)
+			mine := d.owed("ann")
+			d.answer(says(refunds.OtherParameters))
+			bens := d.owed("ben")
+			d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+				return refunds.Refunded(t.Context(), tx, mine, "re_h", "mia", "in the dashboard")
+			})
+			told := refunds.Told{ProviderPayment: "pi_ann", ProviderRefund: "re_h", Status: "succeeded", AmountMinor: 1000, Currency: "EUR"}
+			c.told(&told)
+			if name := map[string]string{"mine": mine, "bens": bens}[told.Operation]; name != "" {
+				told.Operation = name
+			}
+			for n := range 2 {
+				if h := d.hear(told); h != c.want && (n == 0 || h != refunds.HeardAgain && h != refunds.HeardDiffers) {
+					t.Errorf("heard: %s, want %s", h, c.want)
+				}
+			}
+			d.want(mine, c.stands)
+			if n := d.asked("refund_differs", "re_h"); n != c.listed {
+				t.Errorf("%d on the list, want %d", n, c.listed)
+			}
+			if told.Operation == bens {
+				d.want(bens, "manual, 1000 pending, 0 refunded, 1 asked")
+				return
+			}
+			d.want(bens, "queued, 1000 pending, 0 refunded, 0 asked")
+		})
+	}
+}
+
+// An answer that gives an operation the name of another's refund is settled all
+// the same: it is a person's, nothing of it is sent again, and both are listed.
+func TestARefundsNameIsOneOperations(t *testing.T) {
+	d := openDesk(t)
+	mine := d.owed("ann")
+	d.answer(says(refunds.OtherParameters))
+	d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+		return refunds.Refunded(t.Context(), tx, mine, "re_h", "mia", "in the dashboard")
+	})
+	bens := d.owed("ben")
+	d.answer(yes("re_h"))
+	d.want(bens, "manual, 1000 pending, 0 refunded, 1 asked")
+	d.want(mine, "confirmed, 0 pending, 1000 refunded, 1 asked")
+	d.hurry()
+	if j := d.next(); j != nil {
+		t.Errorf("there is a %s of %s to make", j.Verb(j.Now), j.Ask.Operation)
+	}
+}
