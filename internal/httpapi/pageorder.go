@@ -101,7 +101,7 @@ func returned(c *fiber.Ctx) (message string, waiting bool) {
 	case "order_ended":
 		return "The time to pay has just run out.", false
 	case "too_many_payments":
-		return "There are several payments open for this order. Finish one of them on the provider’s page, or let it fail there.", false
+		return "There are several payments open for this order. Finish one of them on the provider’s page, or wait a moment and try again: what failed makes room by itself.", false
 	}
 	return "The payment provider could not be reached. Your seats are still held for you: please try again.", false
 }

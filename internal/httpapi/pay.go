@@ -132,7 +132,7 @@ func (p Pay) opening(ctx context.Context, r openRequest, holder string) (reply, 
 	case orders.OrderEnded:
 		return reply{}, problem("order_ended", "")
 	case orders.TooManyOpen:
-		return reply{}, problem("too_many_payments", "Finish one of them, or let it fail.")
+		return reply{}, problem("too_many_payments", "Finish one of them, or wait a moment: what failed or was given up makes room by itself.")
 	case orders.Throttled:
 		return reply{}, problem("payments_throttled", "").after(2 * time.Second)
 	case orders.Busy:

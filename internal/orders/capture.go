@@ -74,5 +74,16 @@ func (c Capture) count(ctx context.Context, tx pgx.Tx, p payment, stands string)
 	if tag.RowsAffected() != 1 {
 		return fmt.Errorf("count payment %s: its row %s was counted by somebody else", c.ProviderPayment, p.id)
 	}
+	return foundOut(ctx, tx, p.id)
+}
+
+// foundOut resolves what was asked about a payment of which nobody could say
+// what became: it was captured, or cannot be any more.
+func foundOut(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
+		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, PaymentUnknown, payment.String())
+	if err != nil {
+		return fmt.Errorf("human list: payment %s: %w", payment, err)
+	}
 	return nil
 }

@@ -193,14 +193,22 @@ func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...str
 	if c.Payment != uuid.Nil {
 		ours = &c.Payment
 	}
-	_, err := tx.Exec(ctx, `
+	var id uuid.UUID
+	err := tx.QueryRow(ctx, `
 		UPDATE payments SET status = $4, provider_payment_id = $2,
 		  look_at = CASE WHEN $4 <> 'cancelled' THEN look_at END
 		WHERE id = coalesce(
 		    (SELECT id FROM payments WHERE provider = $1 AND provider_payment_id = $2),
 		    (SELECT id FROM payments WHERE id = $3 AND provider = $1 AND provider_payment_id IS NULL))
-		  AND status = ANY($5)`, c.Provider, c.ProviderPayment, ours, status, from)
-	return err
+		  AND status = ANY($5)
+		RETURNING id`, c.Provider, c.ProviderPayment, ours, status, from).Scan(&id)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil || status != "cancelled":
+		return err
+	}
+	return foundOut(ctx, tx, id)
 }
 
 const (

@@ -142,7 +142,11 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 		return Refused, Payment{}, giveUp(ctx, p.pool, e.ID)
 	}
 	e.CheckoutURL = at.CheckoutURL
-	return Opened, e.Payment, record(ctx, p.pool, order, e.ID, at)
+	opening, err := record(ctx, p.pool, order, e.ID, at)
+	if opening != Opened || err != nil {
+		return opening, Payment{}, err
+	}
+	return Opened, e.Payment, nil
 }
 
 // ErrProvider: the provider gave no answer that can be believed.
@@ -234,29 +238,33 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 	if err != nil {
 		return err
 	}
-	switch {
-	case status == "paid":
-		e.opening = OrderPaid
-	case status != "pending" || !inTime:
-		e.opening = OrderEnded
+	switch e.opening = openingOf(status, inTime); {
+	case e.opening != Opened:
 	case id == nil:
 		e.opening = TooManyOpen
 	default:
-		e.opening, e.ID = Opened, *id
+		e.ID = *id
 	}
 	return nil
 }
 
-// record stores the provider's answer. Zero rows: its notice, or the same
-// attempt in another request, was faster, and both say the same. It is looked
-// at once more shortly before the order's time is over: by then its notice has
-// come, or was lost. Of an order that has ended meanwhile it is due at once, to
-// be cancelled; the lock keeps the end from coming in between.
-func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtProvider) error {
-	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+// record stores the provider's answer, and says what it is worth: the order may
+// have been paid, or its time may have ended, while the provider was asked. Zero
+// rows: its notice, or the same attempt in another request, was faster, and both
+// say the same. It is looked at once more shortly before the order's time is over:
+// by then its notice has come, or was lost. Of an order that has ended meanwhile
+// it is due at once, to be cancelled; the lock keeps the end from coming in between.
+func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtProvider) (is Opening, err error) {
+	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		if _, err := lock(ctx, tx, order); err != nil {
 			return err
 		}
+		var status string
+		var inTime bool
+		if err := tx.QueryRow(ctx, `SELECT status, pay_by > now() FROM orders WHERE id = $1`, order).Scan(&status, &inTime); err != nil {
+			return err
+		}
+		is = openingOf(status, inTime)
 		_, err := tx.Exec(ctx, `
 			UPDATE payments p SET status = 'open', provider_payment_id = $2, checkout_url = $3,
 			  look_at = CASE WHEN o.status = 'pending' THEN o.pay_by - $4::interval ELSE now() END
@@ -265,9 +273,20 @@ func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtP
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("record payment %s: %w", id, err)
+		return "", fmt.Errorf("record payment %s: %w", id, err)
 	}
-	return nil
+	return is, nil
+}
+
+// openingOf is whether an order can still be paid.
+func openingOf(status string, inTime bool) Opening {
+	switch {
+	case status == "paid":
+		return OrderPaid
+	case status != "pending" || !inTime:
+		return OrderEnded
+	}
+	return Opened
 }
 
 // giveUp ends a payment that the provider will not have.

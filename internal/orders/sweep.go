@@ -179,7 +179,7 @@ func (s *Sweeper) reopen(ctx context.Context, d due) (Outcome, error) {
 	case at.Refused:
 		return PaymentFailed, giveUp(ctx, s.Pool, d.Payment)
 	}
-	if err := record(ctx, s.Pool, d.Order, d.Payment, at); err != nil {
+	if _, err := record(ctx, s.Pool, d.Order, d.Payment, at); err != nil {
 		return "", err
 	}
 	return Reopened, s.handBack(ctx, d)

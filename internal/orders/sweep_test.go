@@ -137,28 +137,36 @@ func TestEndedOrdersPaymentsAreCancelled(t *testing.T) {
 	}
 }
 
-// An order that ends while the provider is asked to open a payment of it: that
-// payment is cancelled at once, and not only when the order's time would have
-// been over.
+// An order that ends while the provider is asked to open a payment of it: its
+// buyer is told so and gets no page to pay on, and that payment is cancelled at
+// once, and not only when the order's time would have been over.
 func TestAPaymentThatOpensAfterTheEndIsCancelledAtOnce(t *testing.T) {
-	for how, end := range map[string]func(*testing.T, *till, uuid.UUID){
-		"paid": func(t *testing.T, h *till, order uuid.UUID) { h.receive(t, success(order, "pi_other"), orders.Paid) },
-		"cancelled": func(t *testing.T, h *till, order uuid.UUID) {
+	for how, c := range map[string]struct {
+		end  func(*testing.T, *till, uuid.UUID)
+		told orders.Opening
+	}{
+		"paid": {func(t *testing.T, h *till, order uuid.UUID) { h.receive(t, success(order, "pi_other"), orders.Paid) }, orders.OrderPaid},
+		"cancelled": {func(t *testing.T, h *till, order uuid.UUID) {
 			if got, err := orders.Cancel(t.Context(), h.Pool, order, "anna"); err != nil || got != orders.Cancelled {
 				t.Fatal(got, err)
 			}
-		},
+		}, orders.OrderEnded},
+		"expired": {func(t *testing.T, h *till, order uuid.UUID) { h.lapse(t, order) }, orders.OrderEnded},
 	} {
 		t.Run(how, func(t *testing.T) {
 			h, b := open(t, 1), newBooks()
 			order := h.Order(t, "anna", 1)
 			b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
-				end(t, h, order)
+				c.end(t, h, order)
 				return orders.AtProvider{}, nil
 			}
-			payment := wantOpening(t, h.pays(&b.counter, 1), order, "anna", "a", orders.Opened)
+			if payment := wantOpening(t, h.pays(&b.counter, 1), order, "anna", "a", c.told); payment != (orders.Payment{}) {
+				t.Errorf("it is told where to pay: %+v", payment)
+			}
 			sweep(t, h.sweeper(b), 1)
-			if n := len(b.cancelled["pi_"+payment.ID.String()]); n != 1 {
+			var name string
+			h.Scan(t, `SELECT provider_payment_id FROM payments WHERE attempt = 'a'`, nil, &name)
+			if n := len(b.cancelled[name]); n != 1 {
 				t.Errorf("the order is %s, its payment cancelled %d times, want once", h.Status(t, order), n)
 			}
 		})
@@ -189,7 +197,10 @@ func TestAnEndBesideTheRecordLeavesNoPaymentBehind(t *testing.T) {
 				t.Error(got, err)
 			}
 		}()
-		wantOpening(t, p, all[i], holders[i], "a", orders.Opened)
+		got, _, err := p.Open(t.Context(), all[i], holders[i], "a")
+		if err != nil || got != orders.Opened && got != orders.OrderEnded {
+			t.Errorf("opening %q (%v), want opened or ended", got, err)
+		}
 		<-ended
 	}
 	if late := h.Count(t, `SELECT count(*) FROM payments WHERE look_at > now()`); late != 0 {
@@ -326,6 +337,44 @@ func TestUnknownPaymentsBecomeAPersons(t *testing.T) {
 		}
 	}
 	h.receive(t, success(order, payment), orders.PaidTooLate)
+}
+
+// What a person was asked about a payment of which nobody could say what became
+// is answered once that is known, whoever tells: the item resolves itself, and
+// says so in its history. A try that failed settles nothing.
+func TestAPaymentThatIsFoundOutIsNobodysQuestionAnyMore(t *testing.T) {
+	for what, c := range map[string]struct {
+		says orders.Says
+		want orders.Outcome
+		open int
+	}{
+		"captured after all": {orders.SaysCaptured, orders.PaidTooLate, 0},
+		"cancelled":          {orders.SaysCancelled, orders.PaymentCancelled, 0},
+		"failed once":        {orders.SaysFailed, orders.PaymentFailed, 1},
+	} {
+		t.Run(what, func(t *testing.T) {
+			h, b := open(t, 1), newBooks()
+			order, payment := h.cart(t, b, "anna")
+			h.lapse(t, order)
+			_, err := h.Pool.Exec(t.Context(), `UPDATE payments SET unknowns = 10, look_at = now()`)
+			must(t, err)
+			sweep(t, h.sweeper(b), 1)
+			const asked = `SELECT count(*) FROM human_list WHERE kind = 'payment_unknown' AND resolved_at IS NULL`
+			if n := h.Count(t, asked); n != 1 {
+				t.Fatalf("%d before a person, want 1", n)
+			}
+			n := says(c.says, order, payment, orderstest.PriceMinor)
+			for range 2 {
+				h.receive(t, n, c.want)
+			}
+			if n := h.Count(t, asked); n != c.open {
+				t.Errorf("%d before a person, want %d", n, c.open)
+			}
+			if n := h.Count(t, `SELECT count(*) FROM human_notes WHERE did = 'resolved'`); n != 1-c.open {
+				t.Errorf("resolved %d times in the history, want %d", n, 1-c.open)
+			}
+		})
+	}
 }
 
 // whileHeld is how many connections of the pool stay taken: one that is given

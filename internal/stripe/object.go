@@ -25,15 +25,15 @@ func (n Notice) read(effect Effect, raw json.RawMessage) (Notice, error) {
 	if json.Unmarshal(raw, &meta) == nil { // first, so that a foreign object is seen to be foreign
 		n.Tags, n.Operation = tagsOf(meta.Metadata), meta.Metadata["operation"]
 	}
+	n.ProviderPayment = n.ObjectID
+	if n.Object != "payment_intent" {
+		n.ProviderPayment = intentOf(raw)
+	}
 	var o object
 	if err := json.Unmarshal(raw, &o); err != nil {
 		return n, fieldError("data.object", err)
 	}
 	n.Status, n.Currency = o.Status, strings.ToUpper(o.Currency)
-	n.ProviderPayment = o.PaymentIntent
-	if n.Object == "payment_intent" {
-		n.ProviderPayment = o.ID
-	}
 	if n.ProviderPayment == "" { // money that never was a payment of ours
 		return n, nil
 	}
@@ -45,6 +45,16 @@ func (n Notice) read(effect Effect, raw json.RawMessage) (Notice, error) {
 	}
 	n.Effect = effect
 	return n, nil
+}
+
+// intentOf is read also of what cannot be read besides, so that a refund of a
+// payment of ours is seen to be ours.
+func intentOf(raw json.RawMessage) string {
+	var about struct {
+		PaymentIntent string `json:"payment_intent"`
+	}
+	_ = json.Unmarshal(raw, &about) // "" then
+	return about.PaymentIntent
 }
 
 // amounts reads those that the effect hangs on; one that is not there is not 0.
