@@ -111,12 +111,24 @@ func connect(p *process.Process, url string) (*nats.Conn, error) {
 		return nc.FlushWithContext(ctx)
 	})
 	p.Check("nats", time.Second, func(context.Context) error {
+		if err := notClosed(nc); err != nil {
+			return err
+		}
 		if !nc.IsConnected() {
 			return errors.New("not connected")
 		}
 		return nil
 	})
 	return nc, nil
+}
+
+// notClosed refuses a connection that is closed for good. One that is away comes
+// back by itself, and who only sends hints by it can wait; this one does not.
+func notClosed(nc *nats.Conn) error {
+	if nc.IsClosed() {
+		return errors.New("closed for good; the process has to be started anew")
+	}
+	return nil
 }
 
 // listen opens a TCP listener of both families.

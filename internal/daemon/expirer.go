@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
+	"waitroom/internal/inventory"
 	"waitroom/internal/notice"
 	"waitroom/internal/orders"
 	"waitroom/internal/pg"
@@ -18,7 +19,7 @@ import (
 // ExpirerConfig are the settings of cmd/expirer.
 type ExpirerConfig struct {
 	Common
-	NATSURL string        `env:"NATS_URL" required:"" help:"Where notices are published as hints. While it is down they wait in Postgres."`
+	NATSURL string        `env:"NATS_URL" required:"" help:"Where notices are published as hints. While it is down hints wait, and nothing else."`
 	Every   time.Duration `env:"EXPIRE_EVERY" default:"200ms" help:"How often it looks for orders whose time to pay is over. Longer: seats come back later."`
 	Batch   int           `env:"EXPIRE_BATCH" default:"200" help:"Orders ended in one transaction. More: their locks are held longer."`
 }
@@ -32,7 +33,8 @@ func (c ExpirerConfig) Validate() error {
 	)
 }
 
-// Expirer ends unpaid orders and relays the outbox. Any number may run: each
+// Expirer ends unpaid orders, tells when an event's stock is exhausted, and relays
+// the outbox. Any number may run: each
 // order is ended by one of them, and one of them relays.
 func Expirer(ctx context.Context, c ExpirerConfig) error {
 	return process.Run(ctx, "expirer", c.Ops, c.logger("expirer"), c.setup)
@@ -51,11 +53,17 @@ func (c ExpirerConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	p.OnClose("nats", func(context.Context) error { nc.Close(); return nil })
+	p.Check("nats", time.Second, func(context.Context) error { return notClosed(nc) })
 	relay := notice.NewRelay(pool, nc)
 	p.OnClose("relay", func(ctx context.Context) error { relay.Close(ctx); return nil })
 
 	m := newExpirerMetrics(p.Metrics)
 	p.Every(c.Every, "expire", func(ctx context.Context) error { return expirePass(ctx, pool, c.Batch, m) })
+	p.Every(time.Second, "stock", func(ctx context.Context) error {
+		n, err := inventory.TellStock(ctx, pool)
+		m.told.Add(float64(n))
+		return err
+	})
 	p.Every(100*time.Millisecond, "relay", func(ctx context.Context) error { return relayPass(ctx, relay, m) })
 	p.Every(time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, pool) })
 	c.listening("ops", p.OpsAddr())
@@ -70,17 +78,20 @@ func expirePass(ctx context.Context, pool *pgxpool.Pool, batch int, m *expirerMe
 
 func relayPass(ctx context.Context, relay *notice.Relay, m *expirerMetrics) error {
 	for {
-		n, err := relay.Step(ctx)
-		m.relayed.Add(float64(n))
-		if n == 0 || err != nil {
+		did, err := relay.Step(ctx)
+		m.addressed.Add(float64(did.Addressed))
+		m.deliveries.Add(float64(did.Deliveries))
+		m.relayed.Add(float64(did.Published))
+		if did.Addressed == 0 && did.Published == 0 || err != nil && !errors.Is(err, notice.ErrNoHints) {
 			return err
 		}
 	}
 }
 
 type expirerMetrics struct {
-	expired, relayed                    prometheus.Counter
-	overdue, unrelayed, oldestUnrelayed prometheus.Gauge
+	expired, told, addressed, deliveries, relayed prometheus.Counter
+
+	overdue, unrelayed, oldestUnrelayed, unaddressed, oldestUnaddressed prometheus.Gauge
 }
 
 func newExpirerMetrics(r prometheus.Registerer) *expirerMetrics {
@@ -92,19 +103,26 @@ func newExpirerMetrics(r prometheus.Registerer) *expirerMetrics {
 		return f.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	return &expirerMetrics{
-		expired:         counter("waitroom_orders_expired_total", "Orders that this process ended because they were not paid in time."),
-		relayed:         counter("waitroom_notices_relayed_total", "Notices that this process published."),
-		overdue:         gauge("waitroom_orders_overdue_seconds", "How long the longest overdue pending order is overdue."),
-		unrelayed:       gauge("waitroom_notices_unrelayed", "Notices in the outbox that were not published yet."),
-		oldestUnrelayed: gauge("waitroom_notices_oldest_unrelayed_seconds", "Age of the oldest of them."),
+		expired:           counter("waitroom_orders_expired_total", "Orders that this process ended because they were not paid in time."),
+		told:              counter("waitroom_stock_told_total", "Times that this process told that an event is exhausted, or open again."),
+		addressed:         counter("waitroom_notices_addressed_total", "Notices whose deliveries this process wrote down."),
+		deliveries:        counter("waitroom_deliveries_written_total", "Those deliveries."),
+		relayed:           counter("waitroom_notices_relayed_total", "Notices that this process published as hints."),
+		overdue:           gauge("waitroom_orders_overdue_seconds", "How long the longest overdue pending order is overdue."),
+		unrelayed:         gauge("waitroom_notices_unrelayed", "Notices in the outbox that no hint was published of yet."),
+		oldestUnrelayed:   gauge("waitroom_notices_oldest_unrelayed_seconds", "Age of the oldest of them."),
+		unaddressed:       gauge("waitroom_notices_unaddressed", "Notices in the outbox whose deliveries are not written down yet."),
+		oldestUnaddressed: gauge("waitroom_notices_oldest_unaddressed_seconds", "Age of the oldest of them. More than a few seconds: no organiser hears anything."),
 	}
 }
 
 func (m *expirerMetrics) read(ctx context.Context, pool *pgxpool.Pool) error {
 	overdue, errOverdue := orders.Overdue(ctx, pool)
 	m.overdue.Set(overdue.Seconds())
-	n, oldest, errBacklog := notice.Backlog(ctx, pool)
-	m.unrelayed.Set(float64(n))
-	m.oldestUnrelayed.Set(oldest.Seconds())
+	b, errBacklog := notice.ReadBacklog(ctx, pool)
+	m.unrelayed.Set(float64(b.Unrelayed))
+	m.oldestUnrelayed.Set(b.OldestUnrelayed.Seconds())
+	m.unaddressed.Set(float64(b.Unaddressed))
+	m.oldestUnaddressed.Set(b.OldestUnaddressed.Seconds())
 	return errors.Join(errOverdue, errBacklog)
 }

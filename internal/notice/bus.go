@@ -18,13 +18,14 @@ const prefix = "waitroom.notices."
 // Hint is a notice as NATS carries it. It may come twice, late or never: who
 // listens looks at the truth again, and would have looked anyway.
 type Hint struct {
-	ID      int64           `json:"id"`
-	Kind    string          `json:"kind"`
-	Event   string          `json:"event"`
-	Subject string          `json:"subject"`
-	Version int64           `json:"version"`
-	At      time.Time       `json:"at"`
-	Body    json.RawMessage `json:"body"`
+	ID        int64           `json:"id"`
+	Kind      string          `json:"kind"`
+	Event     string          `json:"event,omitempty"`
+	Organiser string          `json:"organiser,omitempty"` // of what is of no event
+	Subject   string          `json:"subject"`
+	Version   int64           `json:"version"`
+	At        time.Time       `json:"at"`
+	Body      json.RawMessage `json:"body"`
 }
 
 // Connect opens a process's connection to NATS. It does not wait for the
@@ -39,6 +40,8 @@ func Connect(urls, name string, log *slog.Logger) (*nats.Conn, error) {
 		nats.Name(name),
 		nats.MaxReconnects(-1),
 		nats.RetryOnFailedConnect(true),
+		// A password that is refused twice would else close the client for good.
+		nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(250*time.Millisecond),
 		nats.ReconnectBufSize(-1),
 		nats.PingInterval(5*time.Second),

@@ -2,7 +2,6 @@ package notice
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -16,22 +15,33 @@ const (
 	// batch bounds what a relay that dies between publishing and marking makes
 	// its successor publish again.
 	batch = 200
-	// flushWithin bounds the wait for NATS's word that it has a batch.
-	flushWithin = 2 * time.Second
+	// flushWithin bounds the wait for NATS's word that it has a batch, and rest is
+	// how long a NATS that was silent is not asked: deliveries go before hints.
+	flushWithin = 300 * time.Millisecond
+	rest        = 2 * time.Second
 )
 
-// Relay publishes the outbox. Of any number, one is at work: it holds an
-// advisory lock on a connection of its own, and reads and marks over the same
-// connection, so that a relay without the lock cannot go on.
-//
-// A notice is published again when the relay dies, or NATS does, between the
-// publishing and the mark; otherwise once.
+// Relay empties the outbox: it addresses each notice, once, and publishes a hint
+// of it. Of any number, one is at work: it holds an advisory lock on a connection
+// of its own, and reads and writes over the same connection, so that a relay
+// without the lock cannot go on.
 type Relay struct {
 	db   *pgx.ConnConfig
 	nats *nats.Conn
 	conn *pgx.Conn // kept while another relay is at work, to ask again
 	held bool      // conn holds the lock
+	mute time.Time // until then nothing is published
 }
+
+// Relayed is what one step did.
+type Relayed struct {
+	Addressed  int // notices whose deliveries are written down
+	Deliveries int
+	Published  int // hints
+}
+
+// ErrNoHints: NATS is away, and hints wait. Deliveries do not.
+var ErrNoHints = errors.New("relay: NATS is away; hints wait, deliveries do not")
 
 // NewRelay makes a relay for the pool's database; nothing is opened yet.
 func NewRelay(pool *pgxpool.Pool, nc *nats.Conn) *Relay {
@@ -44,29 +54,24 @@ func NewRelay(pool *pgxpool.Pool, nc *nats.Conn) *Relay {
 	return &Relay{db: db, nats: nc}
 }
 
-// Step relays one batch and says how many notices went out: 0 when there are
-// none, or when another relay is at work. It is called by one goroutine. After
-// an error the lock is let go, and the rows wait where they are.
-func (r *Relay) Step(ctx context.Context) (relayed int, err error) {
+// Step relays one batch and says what it did: nothing when there is nothing, or
+// when another relay is at work. Deliveries come first, and are written whether or
+// not NATS is there. It is called by one goroutine. After an error of Postgres the
+// lock is let go, and the rows wait where they are.
+func (r *Relay) Step(ctx context.Context) (did Relayed, err error) {
 	defer func() {
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrNoHints) {
 			r.Close(ctx)
 		}
 	}()
-	if !r.nats.IsConnected() {
-		return 0, errors.New("relay: NATS is not connected; notices wait")
-	}
 	if err := r.lock(ctx); err != nil || !r.held {
-		return 0, err
+		return did, err
 	}
-	hints, err := r.unrelayed(ctx)
-	if err != nil || len(hints) == 0 {
-		return 0, err
+	if did.Addressed, did.Deliveries, err = address(ctx, r.conn); err != nil {
+		return did, err
 	}
-	if err := r.publish(ctx, hints); err != nil {
-		return 0, err
-	}
-	return len(hints), r.mark(ctx, hints)
+	did.Published, err = r.hint(ctx)
+	return did, err
 }
 
 // Close lets the lock go; another relay takes over.
@@ -93,60 +98,25 @@ func (r *Relay) lock(ctx context.Context) (err error) {
 	return nil
 }
 
-// unrelayed reads in id order, which is each subject's version order: see Notice.
-func (r *Relay) unrelayed(ctx context.Context) ([]Hint, error) {
-	rows, err := r.conn.Query(ctx, `
-		SELECT id, kind, event_id, subject, version, at, body
-		FROM notices WHERE relayed_at IS NULL ORDER BY id LIMIT $1`, batch)
-	if err != nil {
-		return nil, fmt.Errorf("relay: read: %w", err)
-	}
-	hints, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Hint])
-	if err != nil {
-		return nil, fmt.Errorf("relay: read: %w", err)
-	}
-	return hints, nil
+// Backlog is what waits in the outbox.
+type Backlog struct {
+	Unaddressed, Unrelayed             int           // notices without their deliveries, without their hint
+	OldestUnaddressed, OldestUnrelayed time.Duration // ages
 }
 
-func (r *Relay) publish(ctx context.Context, hints []Hint) error {
-	for _, h := range hints {
-		data, err := json.Marshal(h)
-		if err != nil {
-			return fmt.Errorf("relay: notice %d: %w", h.ID, err)
-		}
-		if err := r.nats.Publish(prefix+h.Kind, data); err != nil {
-			return fmt.Errorf("relay: publish: %w", err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, flushWithin)
-	defer cancel()
-	if err := r.nats.FlushWithContext(ctx); err != nil {
-		return fmt.Errorf("relay: flush: %w", err)
-	}
-	return nil
-}
-
-func (r *Relay) mark(ctx context.Context, hints []Hint) error {
-	ids := make([]int64, len(hints))
-	for i, h := range hints {
-		ids[i] = h.ID
-	}
-	_, err := r.conn.Exec(ctx, `UPDATE notices SET relayed_at = now()
-		WHERE id = ANY($1) AND relayed_at IS NULL`, ids)
-	if err != nil {
-		return fmt.Errorf("relay: mark: %w", err)
-	}
-	return nil
-}
-
-// Backlog is what waits to be relayed: how many, and how old the oldest is.
-func Backlog(ctx context.Context, pool *pgxpool.Pool) (n int, oldest time.Duration, err error) {
-	var seconds float64
+// ReadBacklog reads what waits to be relayed.
+func ReadBacklog(ctx context.Context, pool *pgxpool.Pool) (b Backlog, err error) {
+	var unaddressed, unrelayed float64
 	err = pool.QueryRow(ctx, `
-		SELECT count(*), coalesce(extract(epoch FROM now() - min(at)), 0)::float8
-		FROM notices WHERE relayed_at IS NULL`).Scan(&n, &seconds)
+		SELECT count(*) FILTER (WHERE addressed IS NULL), count(*) FILTER (WHERE relayed_at IS NULL),
+		  coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE addressed IS NULL)), 0)::float8,
+		  coalesce(extract(epoch FROM now() - min(at) FILTER (WHERE relayed_at IS NULL)), 0)::float8
+		FROM notices WHERE addressed IS NULL OR relayed_at IS NULL`).
+		Scan(&b.Unaddressed, &b.Unrelayed, &unaddressed, &unrelayed)
 	if err != nil {
-		return 0, 0, fmt.Errorf("notices: backlog: %w", err)
+		return b, fmt.Errorf("notices: backlog: %w", err)
 	}
-	return n, time.Duration(seconds * float64(time.Second)), nil
+	b.OldestUnaddressed = time.Duration(unaddressed * float64(time.Second))
+	b.OldestUnrelayed = time.Duration(unrelayed * float64(time.Second))
+	return b, nil
 }

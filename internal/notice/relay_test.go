@@ -2,10 +2,12 @@ package notice_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +29,18 @@ func newEvent(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
+func newEndpoint(t *testing.T, pool *pgxpool.Pool, id, organiser string, kinds ...string) {
+	t.Helper()
+	if kinds == nil {
+		kinds = []string{}
+	}
+	_, err := pool.Exec(t.Context(), `INSERT INTO endpoints (id, organiser, url, kinds, secret)
+		VALUES ($1, $2, 'https://example.org/', $3, decode(repeat('00', 32), 'hex'))`, id, organiser, kinds)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func write(t *testing.T, pool *pgxpool.Pool, notices ...notice.Notice) error {
 	t.Helper()
 	return pg.InTx(t.Context(), pool, func(tx pgx.Tx) error { return notice.Write(t.Context(), tx, notices...) })
@@ -38,9 +52,10 @@ func paid(subject string, version int64) notice.Notice {
 
 // natsServer runs a real server on a port that stays the same when it restarts.
 type natsServer struct {
-	t       *testing.T
-	port    int
-	running *server.Server
+	t        *testing.T
+	port     int
+	password string // empty: whoever comes
+	running  *server.Server
 }
 
 func newNATS(t *testing.T) *natsServer {
@@ -53,7 +68,8 @@ func newNATS(t *testing.T) *natsServer {
 
 func (s *natsServer) start() {
 	s.t.Helper()
-	running, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: s.port, NoLog: true, NoSigs: true})
+	opts := &server.Options{Host: "127.0.0.1", Port: s.port, NoLog: true, NoSigs: true, Authorization: s.password}
+	running, err := server.NewServer(opts)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -142,8 +158,8 @@ func TestNoticeExistsWithItsFactAlone(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n, _, err := notice.Backlog(t.Context(), pool); n != 0 || err != nil {
-		t.Fatalf("%d notices (%v) of a fact that was rolled back, want 0", n, err)
+	if b, err := notice.ReadBacklog(t.Context(), pool); b.Unaddressed != 0 || err != nil {
+		t.Fatalf("%d notices (%v) of a fact that was rolled back, want 0", b.Unaddressed, err)
 	}
 	if err := write(t, pool, paid("a", 1)); err != nil {
 		t.Fatal(err)
@@ -176,14 +192,14 @@ func TestRelayKeepsVersionOrder(t *testing.T) {
 	defer relay.Close(t.Context())
 	relayed := 0
 	for {
-		n, err := relay.Step(t.Context())
+		did, err := relay.Step(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n == 0 {
+		if did.Published == 0 {
 			break
 		}
-		relayed += n
+		relayed += did.Published
 	}
 	within(t, 10*time.Second, "all notices heard", func() bool { return len(ears.all()) >= subjects*versions })
 	last := map[string]int64{}
@@ -202,11 +218,12 @@ func TestRelayKeepsVersionOrder(t *testing.T) {
 	}
 }
 
-// NATS is down at the commit: the notice waits, and goes out once when NATS is
-// back, through the same relay.
-func TestNoticeOutlivesNATS(t *testing.T) {
+// NATS is down at the commit: deliveries are written down at once all the same.
+// The hint waits, and goes out once when NATS is back, through the same relay.
+func TestDeliveriesDoNotWaitForNATS(t *testing.T) {
 	pool := pgtest.New(t)
 	newEvent(t, pool)
+	newEndpoint(t, pool, "shop", "house")
 	srv := newNATS(t)
 	nc := srv.connect()
 	relay := notice.NewRelay(pool, nc)
@@ -216,28 +233,50 @@ func TestNoticeOutlivesNATS(t *testing.T) {
 	if err := write(t, pool, paid("a", 1)); err != nil {
 		t.Fatalf("a fact waited for NATS: %v", err)
 	}
-	for range 3 {
-		if n, err := relay.Step(t.Context()); n != 0 || err == nil {
-			t.Fatalf("relayed %d (%v) with NATS down", n, err)
-		}
+	if did, err := relay.Step(t.Context()); did != (notice.Relayed{Addressed: 1, Deliveries: 1}) || !errors.Is(err, notice.ErrNoHints) {
+		t.Fatalf("%+v (%v) with NATS down, want one notice addressed and its delivery", did, err)
 	}
-	n, age, err := notice.Backlog(t.Context(), pool)
-	if n != 1 || age <= 0 || err != nil {
-		t.Fatalf("backlog %d, oldest %s (%v), want 1 and its age", n, age, err)
+	if did, err := relay.Step(t.Context()); did != (notice.Relayed{}) || !errors.Is(err, notice.ErrNoHints) {
+		t.Fatalf("%+v (%v) again, want nothing", did, err)
+	}
+	b, err := notice.ReadBacklog(t.Context(), pool)
+	if b.Unaddressed != 0 || b.Unrelayed != 1 || b.OldestUnrelayed <= 0 || err != nil {
+		t.Fatalf("backlog %+v (%v), want one hint and its age", b, err)
 	}
 	srv.start()
 	ears := listen(t, srv.connect())
 	within(t, 20*time.Second, "relayed after NATS came back", func() bool {
-		n, _ := relay.Step(t.Context())
-		return n == 1
+		did, _ := relay.Step(t.Context())
+		return did.Published == 1
 	})
-	if n, err := relay.Step(t.Context()); n != 0 || err != nil {
-		t.Errorf("relayed %d more (%v), want 0", n, err)
+	if did, err := relay.Step(t.Context()); did != (notice.Relayed{}) || err != nil {
+		t.Errorf("relayed %+v more (%v), want nothing", did, err)
 	}
 	within(t, 10*time.Second, "heard", func() bool { return len(ears.all()) >= 1 })
 	if n := len(ears.all()); n != 1 {
 		t.Errorf("heard %d times, want once", n)
 	}
+}
+
+// A client whose password is refused, however often, is not closed for good: it
+// goes on when the server takes it again.
+func TestARefusedPasswordDoesNotCloseAClient(t *testing.T) {
+	srv := newNATS(t)
+	nc := srv.connect()
+	within(t, 10*time.Second, "connected", nc.IsConnected)
+	srv.stop()
+	srv.password = "changed"
+	srv.start()
+	var refused atomic.Int32
+	nc.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { refused.Add(1) })
+	within(t, 20*time.Second, "it was refused three times", func() bool { return refused.Load() >= 3 })
+	if nc.IsClosed() {
+		t.Fatal("closed for good")
+	}
+	srv.stop()
+	srv.password = ""
+	srv.start()
+	within(t, 20*time.Second, "connected again", nc.IsConnected)
 }
 
 // A connection that cannot be made yet does not stop the process.
@@ -264,31 +303,31 @@ func TestOneRelayAtATime(t *testing.T) {
 	if err := write(t, pool, paid("a", 1)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := first.Step(t.Context()); n != 1 || err != nil {
-		t.Fatalf("the first relayed %d (%v), want 1", n, err)
+	if did, err := first.Step(t.Context()); did.Published != 1 || err != nil {
+		t.Fatalf("the first relayed %+v (%v), want 1", did, err)
 	}
 	if err := write(t, pool, paid("a", 2)); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := second.Step(t.Context()); n != 0 || err != nil {
-		t.Fatalf("the second relayed %d (%v) beside the first, want 0", n, err)
+	if did, err := second.Step(t.Context()); did != (notice.Relayed{}) || err != nil {
+		t.Fatalf("the second relayed %+v (%v) beside the first, want nothing", did, err)
 	}
 	_, err := pool.Exec(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	within(t, 10*time.Second, "the second took over", func() bool {
-		n, err := second.Step(t.Context())
+		did, err := second.Step(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n == 1
+		return did.Addressed == 1 && did.Published == 1
 	})
-	if n, err := first.Step(t.Context()); n != 0 || err == nil {
-		t.Errorf("the first relayed %d (%v) without its lock", n, err)
+	if did, err := first.Step(t.Context()); did != (notice.Relayed{}) || err == nil {
+		t.Errorf("the first relayed %+v (%v) without its lock", did, err)
 	}
-	if n, err := first.Step(t.Context()); n != 0 || err != nil {
-		t.Errorf("the first relayed %d (%v) beside the second, want 0", n, err)
+	if did, err := first.Step(t.Context()); did != (notice.Relayed{}) || err != nil {
+		t.Errorf("the first relayed %+v (%v) beside the second, want nothing", did, err)
 	}
 	first.Close(context.WithoutCancel(t.Context()))
 	within(t, 10*time.Second, "both heard", func() bool { return len(ears.all()) == 2 })

@@ -34,7 +34,7 @@ CREATE TABLE endpoints (
   -- since when: what disables an endpoint that fails for good.
   failures        int NOT NULL DEFAULT 0 CHECK (failures >= 0),
   failing_since   timestamptz,
-  -- Raised by every change that an organiser makes; the ETag.
+  -- Raised by every change of its settings or its state; the ETag.
   version         bigint NOT NULL DEFAULT 1,
   -- Of the notices about it: endpoint.disabled counts by this.
   told            bigint NOT NULL DEFAULT 0,
@@ -127,6 +127,17 @@ CREATE TABLE delivery_attempts (
 -- Of one delivery one attempt is under way.
 CREATE UNIQUE INDEX delivery_attempts_open ON delivery_attempts (delivery_id) WHERE finished_at IS NULL;
 CREATE INDEX delivery_attempts_of ON delivery_attempts (endpoint_id, started_at, id);
+
+-- What was last told of an event's stock: that it is exhausted, or open again. An
+-- event that never was exhausted has no row. told is these notices' version.
+CREATE TABLE stock_told (
+  event_id        text PRIMARY KEY REFERENCES events,
+  exhausted       boolean NOT NULL,
+  told            bigint NOT NULL CHECK (told >= 1)
+);
+-- Whether an event has a free seat, without counting. That a free seat was claimed
+-- by nobody is said twice, so that this index fits only who asks for it.
+CREATE INDEX seats_any_free ON seats (event_id) WHERE order_id IS NULL AND NOT held_back AND claimed_at IS NULL;
 
 -- +goose Down
 SELECT 'forward only';
