@@ -92,7 +92,7 @@ func (d *doubter) tell() {
 		d.r.Within(Within{Take: d.door.Taken, People: d.in})
 		d.k.counted = true
 	case 8:
-		d.r.LetIn(rapid.Int64Range(1, d.door.Taken+2).Draw(d.t, "take"), 1, at)
+		d.r.LetIn(rapid.Int64Range(1, d.door.Taken+2).Draw(d.t, "take"), 1, at, at.Add(d.sale.PassLife))
 	}
 }
 

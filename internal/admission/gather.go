@@ -49,7 +49,7 @@ func (r *releaser) passes(ctx context.Context) {
 	r.letIn(list, now)
 	r.tell(func(release *Release) {
 		for _, e := range list {
-			release.LetIn(e.Take, e.Place, e.TakenAt)
+			release.LetIn(e.Take, e.Place, e.TakenAt, e.ExpiresAt)
 		}
 	})
 }

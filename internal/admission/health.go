@@ -67,9 +67,11 @@ func (l *Ledger) within(ctx context.Context, event string, epoch, since, take in
 			SELECT take, bool_or(status = 'pending' AND ended_at IS NULL) AS pending
 			FROM orders WHERE event_id = $1 AND epoch = $2 GROUP BY take
 		)
-		SELECT count(*) FILTER (WHERE coalesce(b.pending, p.expires_at > now()))
+		SELECT count(*) FILTER (WHERE coalesce(b.pending, p.expires_at > now()
+				AND (g.at IS NULL OR g.at > now() - make_interval(secs => $5))))
 			+ $4::bigint - $3::bigint - count(*) FILTER (WHERE p.take > $3)
-		FROM passes p LEFT JOIN buyers b USING (take)
-		WHERE p.event_id = $1 AND p.epoch = $2 AND p.take <= $4`, event, epoch, since, take).Scan(&w.People)
+		FROM passes p LEFT JOIN buyers b USING (take) LEFT JOIN passes_given_back g USING (event_id, epoch, take)
+		WHERE p.event_id = $1 AND p.epoch = $2 AND p.take <= $4`, event, epoch, since, take,
+		BackAfter.Seconds()).Scan(&w.People)
 	return w, err
 }

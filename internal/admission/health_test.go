@@ -59,6 +59,9 @@ func TestLedgerCountsWhoIsInside(t *testing.T) {
 		{"1 hour", "cancelled"},
 		{"1 hour", "expired"},
 		{"1 hour", "expired pending"}, // and claimed again
+		{"1 hour", "back"},
+		{"1 hour", "back pending"}, // claimed all the same
+		{"1 hour", "now"},          // what it claimed before may be on its way
 	} {
 		if c.expires == "" {
 			continue
@@ -66,6 +69,10 @@ func TestLedgerCountsWhoIsInside(t *testing.T) {
 		must(t, pool, `INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
 			VALUES ('hall', 1, $1, $1, 'h', 4, now() - interval '1 day', now() + $2::interval)`, take, c.expires)
 		for _, status := range strings.Fields(c.order) {
+			if ago := map[string]string{"back": "4 seconds", "now": "-1 minute"}[status]; ago != "" {
+				must(t, pool, `INSERT INTO passes_given_back (event_id, epoch, take, at) VALUES ('hall', 1, $1, now() - $2::interval)`, take, ago)
+				continue
+			}
 			account := fmt.Sprint("buyer ", take)
 			must(t, pool, `INSERT INTO buyers (event_id, account, held, seat_limit) VALUES ('hall', $1, 0, 4) ON CONFLICT DO NOTHING`, account)
 			must(t, pool, `INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, status, seat_count,
@@ -75,11 +82,11 @@ func TestLedgerCountsWhoIsInside(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ since, take, want int64 }{
-		{7, 7, 4},
-		{0, 7, 4}, // each of these has its pass
-		{7, 9, 6}, // two are on their way
-		{9, 9, 4}, // they never came
-		{2, 3, 2}, // later ones are not counted
+		{10, 10, 6},
+		{0, 10, 6},  // each of these has its pass
+		{10, 12, 8}, // two are on their way
+		{12, 12, 6}, // they never came
+		{2, 3, 2},   // later ones are not counted
 		{0, 0, 0},
 	} {
 		w, err := l.Books().Within(t.Context(), "hall", 1, c.since, c.take)

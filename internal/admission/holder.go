@@ -34,7 +34,11 @@ func (h *holder) recall(ctx context.Context) bool {
 		h.line.fault("inside", err)
 		return false
 	}
-	bought, err := books.Bought(ctx, h.line.event, h.line.epoch, now.Add(-sale.PassLife))
+	since := now
+	for _, e := range inside {
+		since = earlier(since, e.TakenAt)
+	}
+	bought, err := books.Bought(ctx, h.line.event, h.line.epoch, since)
 	if err != nil {
 		h.line.fault("bought", err)
 		return false

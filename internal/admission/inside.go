@@ -10,6 +10,7 @@ const silence = 20 * time.Second
 type pass struct {
 	take  int64
 	at    time.Time // let in
+	until time.Time // its end; while LetIn did not come, what it would be by the settings
 	told  bool      // LetIn came; before that it is a number in the door
 	alive time.Time // last sign of life; zero: never one
 	end   end
@@ -38,17 +39,22 @@ func (r *Release) find(take int64, at time.Time) *pass {
 	if p := r.passes[take]; p != nil {
 		return p
 	}
-	if take < 1 || r.now.Sub(at) > r.keep() {
+	if take < 1 || r.now.Sub(at) > r.sale.PassLife+remembered {
 		return nil
 	}
-	p := &pass{take: take, at: at, early: take <= r.base}
+	return r.add(take, at, at.Add(r.sale.PassLife))
+}
+
+func (r *Release) add(take int64, at, until time.Time) *pass {
+	p := &pass{take: take, at: at, until: until, early: take <= r.base}
 	r.passes[take] = p
 	r.inside = append(r.inside, p)
 	return p
 }
 
-// keep is how long a pass is remembered, so that a fact told again is known.
-func (r *Release) keep() time.Duration { return r.sale.PassLife + time.Minute }
+// remembered is how long a pass is after its end, so that a fact told again is
+// known.
+const remembered = time.Minute
 
 // finish ends a pass that is still inside.
 func (r *Release) finish(p *pass, how end, at time.Time) {
@@ -56,9 +62,6 @@ func (r *Release) finish(p *pass, how end, at time.Time) {
 		return
 	}
 	p.end = how
-	if how == gaveBack && r.sale.MaxInside > 0 {
-		r.backs = append(r.backs, back{p, r.now})
-	}
 	if p.early || how == unused || how == bought {
 		return
 	}
@@ -113,7 +116,7 @@ func (r *Release) weight(p *pass, now time.Time, share float64) float64 {
 // age ends a pass by what the time says of it.
 func (r *Release) age(p *pass, now time.Time) {
 	switch age := now.Sub(p.at); {
-	case age >= r.sale.PassLife:
+	case !now.Before(p.until):
 		r.finish(p, ranOut, now)
 	case !p.told && age > silence: // a credit whose use nobody reported: used by nobody
 		r.finish(p, unused, now)
@@ -143,7 +146,7 @@ func (r *Release) refresh(now time.Time, share float64) {
 	}
 	r.forgot = now
 	for take, p := range r.passes {
-		if p.end != still && now.Sub(p.at) > r.keep() {
+		if p.end != still && now.Sub(p.until) > remembered {
 			delete(r.passes, take)
 		}
 	}

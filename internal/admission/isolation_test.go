@@ -95,6 +95,7 @@ func install(t testing.TB, store admission.Store, worlds map[string]*world) *adm
 	books := first.books()
 	own := func(event string) admission.Books { return worlds[event].books() }
 	books.LetIn = func(ctx context.Context, e admission.Entry) error { return own(e.Event).LetIn(ctx, e) }
+	books.GiveBack = func(ctx context.Context, p admission.Pass) error { return own(p.Event).GiveBack(ctx, p) }
 	books.Inside = func(ctx context.Context, event string, epoch int64) ([]admission.Entry, error) {
 		return own(event).Inside(ctx, event, epoch)
 	}

@@ -200,7 +200,7 @@ func TestRaisedReleaseKeepsTheCapWhenAllSilentComeBack(t *testing.T) {
 			w.set(func(w *world) {
 				inside := 0
 				for _, e := range w.takes {
-					if w.isWithin(e) {
+					if w.isWithin(e, 0) {
 						inside++
 					}
 				}
@@ -210,7 +210,7 @@ func TestRaisedReleaseKeepsTheCapWhenAllSilentComeBack(t *testing.T) {
 			})
 			w.set(func(w *world) { // all of them check out
 				for take, e := range w.takes {
-					if _, done := w.ended[take]; !done && w.isWithin(e) {
+					if _, done := w.ended[take]; !done && w.isWithin(e, 0) {
 						w.ended[take] = time.Now()
 					}
 				}

@@ -48,6 +48,7 @@ type Ledger struct {
 	pool    *pgxpool.Pool
 	metrics *Metrics
 	passes  *batches[Entry]
+	backs   *batches[Pass]
 
 	mu   sync.Mutex
 	rows []Evidence
@@ -57,13 +58,14 @@ type Ledger struct {
 func NewLedger(pool *pgxpool.Pool, metrics *Metrics) *Ledger {
 	l := &Ledger{pool: pool, metrics: metrics}
 	l.passes = newBatches(passesWaiting, passesMost, l.write)
+	l.backs = newBatches(passesWaiting, passesMost, l.takeBack)
 	return l
 }
 
 // Books are what lines need of it.
 func (l *Ledger) Books() Books {
 	return Books{
-		LetIn: l.passes.do, Inside: l.inside, After: l.after, PassOf: l.passOf, Keep: l.keep, Recall: l.recall,
+		LetIn: l.passes.do, GiveBack: l.backs.do, Inside: l.inside, After: l.after, PassOf: l.passOf, Keep: l.keep, Recall: l.recall,
 		Bought: l.bought, Load: l.load, Paying: l.paying, Within: l.within, Evidence: l.evidence,
 	}
 }
@@ -73,6 +75,7 @@ func (l *Ledger) Run(ctx context.Context) {
 	work := context.WithoutCancel(ctx)
 	var parts sync.WaitGroup
 	parts.Go(func() { l.passes.run(ctx, work) })
+	parts.Go(func() { l.backs.run(ctx, work) })
 	repeat(ctx, every, nil, func(context.Context) { l.flush(work) })
 	parts.Wait()
 	l.flush(work)
@@ -140,6 +143,45 @@ func (l *Ledger) there(ctx context.Context, e Entry) (differs, err error) {
 		differs = fmt.Errorf("%w: place %d, take %d", errOtherPass, e.Place, e.Take)
 	}
 	return differs, err
+}
+
+var errNoPass = errors.New("the ledger has no such pass")
+
+// takeBack writes down that passes were given back. For one that was before, that
+// stands; one that is not there was never handed out.
+func (l *Ledger) takeBack(ctx context.Context, batch []Pass) []error {
+	ctx, cancel := context.WithTimeout(ctx, ledgerLimit)
+	defer cancel()
+	var event []string
+	var epoch, take []int64
+	for _, p := range batch {
+		event, epoch, take = append(event, p.Event), append(epoch, p.Epoch), append(take, p.Take)
+	}
+	rows, err := l.pool.Query(ctx, `
+		WITH said AS (
+			SELECT event_id, epoch, take, n
+			FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w (event_id, epoch, take, n)
+		), known AS (
+			SELECT event_id, epoch, take, n FROM said JOIN passes USING (event_id, epoch, take)
+		), back AS (
+			INSERT INTO passes_given_back (event_id, epoch, take)
+			SELECT DISTINCT event_id, epoch, take FROM known ORDER BY event_id, epoch, take
+			ON CONFLICT DO NOTHING
+		)
+		SELECT n - 1 FROM said WHERE n NOT IN (SELECT n FROM known)`,
+		event, epoch, take)
+	if err != nil {
+		return all(len(batch), fmt.Errorf("give back passes: %w", err))
+	}
+	unknown, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return all(len(batch), fmt.Errorf("give back passes: %w", err))
+	}
+	errs := make([]error, len(batch))
+	for _, i := range unknown {
+		errs[i] = errNoPass
+	}
+	return errs
 }
 
 // columns are passes as arrays, for unnest.

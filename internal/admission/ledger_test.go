@@ -132,6 +132,46 @@ func TestLedgerRefusesAnotherPass(t *testing.T) {
 	}
 }
 
+// A pass is given back once, and the first time stands, however many say so at
+// once; one that nobody was given cannot be.
+func TestLedgerTakesPassesBackOnce(t *testing.T) {
+	l, pool := ledger(t)
+	b := l.Books()
+	var passes []admission.Pass
+	for i := range 20 {
+		e := entry("hall", int64(i+1), int64(i))
+		if err := b.LetIn(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		passes = append(passes, e.Pass)
+	}
+	twice := func() {
+		crowd(t, 3*len(passes), func(i int) {
+			if err := b.GiveBack(t.Context(), passes[i%len(passes)]); err != nil {
+				t.Errorf("take %d: %v", passes[i%len(passes)].Take, err)
+			}
+		})
+	}
+	twice()
+	at := func() (n int, first string) {
+		err := pool.QueryRow(t.Context(), `SELECT count(*), string_agg(at::text, ' ' ORDER BY take) FROM passes_given_back WHERE event_id = 'hall'`).Scan(&n, &first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n, first
+	}
+	n, first := at()
+	if twice(); n != len(passes) {
+		t.Errorf("%d of %d passes are back", n, len(passes))
+	}
+	if _, now := at(); now != first {
+		t.Errorf("told again, they are back since %s, before that since %s", now, first)
+	}
+	if err := b.GiveBack(t.Context(), entry("hall", 99, 99).Pass); err == nil {
+		t.Error("a pass that there is not was given back")
+	}
+}
+
 func TestLedgerReadsTheSales(t *testing.T) {
 	l, pool := ledger(t)
 	before := time.Now()

@@ -83,7 +83,7 @@ func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time)
 		t.burn("again")
 		admit = t.line.readmit
 	default:
-		t.line.tell(func(r *Release) { r.LetIn(take, p.Number, at) })
+		t.line.tell(func(r *Release) { r.LetIn(take, p.Number, at, p.PassUntil) })
 	}
 	if a.text, a.told, err = admit(ctx, got); err != nil {
 		t.fault("ledger", err)

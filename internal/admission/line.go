@@ -34,6 +34,9 @@ type Config struct {
 type Books struct {
 	// LetIn writes a pass down, before it is handed out. Harmless when repeated.
 	LetIn func(ctx context.Context, e Entry) error
+	// GiveBack writes down that a pass buys nothing (more): Within leaves it out,
+	// whoever asks. Harmless when repeated. After an error it may be written.
+	GiveBack func(ctx context.Context, p Pass) error
 	// Inside are the passes that have not run out.
 	Inside func(ctx context.Context, event string, epoch int64) ([]Entry, error)
 	// After are the passes by later takes than that one.

@@ -29,12 +29,13 @@ func TestANewLineKnowsNothingOfTheOldOnesPeople(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.Gone(a.Admitted)
+			giveBack(t.Context(), t, l, a.Admitted)
 		}
 		wait(t.Context(), 2*time.Second) //nolint:errcheck // virtual: all of it is reported
 		w.set(func(w *world) {
 			w.sale.Epoch = 2
 			w.passes, w.takes = map[int64]admission.Entry{}, map[int64]admission.Entry{}
+			w.back = map[int64]time.Time{}
 		})
 		eventually(t, "both are in the new line", 10*time.Second, func() bool {
 			for i, r := range []*admission.Lines{first, second} {

@@ -51,7 +51,6 @@ type Release struct {
 	by       Limit   // what bounds it
 
 	within *Within
-	backs  []back
 	space  int64 // room by the organiser's cap, at the last step
 
 	passes map[int64]*pass // by take
@@ -130,7 +129,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	expected := r.stock.expected()
 	budget := budget(expected, r.people, share, tickets, r.sale.Slack)
 	calls := budget
-	if room, capped := r.room(now, door); capped {
+	if room, capped := r.room(door); capped {
 		r.space, calls = room, r.toCall(budget, room)
 		budget = min(budget, room)
 	}

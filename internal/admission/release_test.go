@@ -217,7 +217,7 @@ func TestFactsCountOnce(t *testing.T) {
 	tell := func(f func(r *Release)) { facts = append(facts, f) }
 	for take := int64(1); take <= 60; take++ {
 		tell(func(r *Release) { r.Came(take, at(2)) })
-		tell(func(r *Release) { r.LetIn(take, take, at(3)) })
+		tell(func(r *Release) { r.LetIn(take, take, at(3), at(600)) })
 		tell(func(r *Release) { r.Alive(take, at(20)) })
 		switch take % 5 {
 		case 0:
@@ -261,7 +261,7 @@ func TestLeaversComeFirst(t *testing.T) {
 	b.door, _ = b.door.Take(1, 500)
 	b.fresh(0)
 	for take := int64(1); take <= 500; take++ {
-		b.r.LetIn(take, take, b.now)
+		b.r.LetIn(take, take, b.now, b.now.Add(b.sale.PassLife))
 		b.r.Alive(take, b.now)
 	}
 	b.fresh(10 * time.Second)
@@ -326,7 +326,7 @@ func TestInside(t *testing.T) {
 	}
 	inside(0, 6, "six takes")
 	for take := int64(1); take <= 5; take++ {
-		b.r.LetIn(take, take, b.now)
+		b.r.LetIn(take, take, b.now, b.now.Add(b.sale.PassLife))
 		b.r.Alive(take, b.now.Add(time.Millisecond))
 	}
 	inside(20*time.Second, 6, "all within 20 s")
@@ -470,15 +470,38 @@ func TestSuccessorKnowsWhoIsInside(t *testing.T) {
 	b.door.Taken = 3
 	b.r = NewRelease(b.sale, b.door, b.now)
 	b.r.Restock(Stock{Free: 1000, At: b.now})
-	b.r.LetIn(1, 1, b.now.Add(-9*time.Minute))
-	b.r.LetIn(2, 2, b.now.Add(-12*time.Minute))
-	b.r.LetIn(3, 3, b.now.Add(-5*time.Minute))
+	b.r.LetIn(1, 1, b.now.Add(-9*time.Minute), b.now.Add(time.Minute))
+	b.r.LetIn(2, 2, b.now.Add(-12*time.Minute), b.now.Add(-2*time.Minute))
+	b.r.LetIn(3, 3, b.now.Add(-5*time.Minute), b.now.Add(5*time.Minute))
 	b.r.Claimed(3, 2, b.now.Add(-4*time.Minute))
 	if b.fresh(0); b.r.people <= 0 || b.r.people > 1 {
 		t.Errorf("%v inside, want at most one of three: one's pass is over, one claimed", b.r.people)
 	}
 	if b.r.learnt.wanted != 0 {
 		t.Error("learnt from people of an earlier holder's, whose shares it goes on from")
+	}
+}
+
+// A pass ends when it says, and not by the settings of later.
+func TestAPassEndsWhenItSays(t *testing.T) {
+	b := newBench()
+	b.fresh(0)
+	b.door.Taken = 2
+	for take, life := range map[int64]time.Duration{1: time.Minute, 2: time.Hour} {
+		b.r.LetIn(take, take, b.now, b.now.Add(life))
+	}
+	b.sale.PassLife = 10 * time.Minute
+	for seconds := 0; seconds <= 20*60; seconds += 10 {
+		want := 1.0
+		b.r.Alive(2, b.now)
+		if seconds < 60 {
+			b.r.Alive(1, b.now)
+			want = 2
+		}
+		if b.fresh(0); b.r.people != want {
+			t.Fatalf("after %d s %v are inside, want %v", seconds, b.r.people, want)
+		}
+		b.fresh(10 * time.Second)
 	}
 }
 

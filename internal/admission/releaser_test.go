@@ -133,10 +133,10 @@ func shop(ctx context.Context, w *world, anyLine func() *admission.Line, p admis
 	tickets := 1 + int64(i%4)
 	switch {
 	case i%10 >= 4:
-		anyLine().Gone(p)
+		anyLine().Gone(ctx, p) //nolint:errcheck // or it runs out
 	case w.buy(p, tickets) == 0:
 		anyLine().FoundNothing(p, tickets)
-		anyLine().Gone(p)
+		anyLine().Gone(ctx, p) //nolint:errcheck // or it runs out
 	}
 }
 

@@ -7,54 +7,27 @@ import "time"
 // on, silent or not, since whoever is silent may come back; with an order it
 // counts as long as that is pending, even when the pass has run out meanwhile.
 // It is freed when the order is paid, cancelled or expires, and without any
-// order when the pass runs out or is given back. Whoever then claims again with
+// order when the pass runs out or was given back a BackAfter ago. Whoever then claims again with
 // the same pass is inside again: nobody else is let in until there is room.
 type Within struct {
 	Take   int64 // people let in when it was counted
 	People int64 // of these; takes of which nothing is known count
 }
 
-const (
-	// A pass counts as given back once any claim that it made before has been
-	// told of, and until the ledger's clock may have it run out.
-	backAfter  = 3 * time.Second
-	backBefore = 5 * time.Second
-)
-
-// back is a pass that was given back.
-type back struct {
-	*pass
-	at time.Time
-}
-
-// returned is how many passes that the count has inside were given back: the
-// ledger does not know of these.
-func (r *Release) returned(now time.Time) (n int64) {
-	kept := r.backs[:0]
-	for _, b := range r.backs {
-		if b.end != gaveBack || now.Sub(b.pass.at) >= r.sale.PassLife-backBefore {
-			continue
-		}
-		kept = append(kept, b)
-		if now.Sub(b.at) >= backAfter {
-			n++
-		}
-	}
-	clear(r.backs[len(kept):])
-	r.backs = kept
-	return n
-}
+// BackAfter is how long a pass still counts that was given back: claims that it
+// made before are in the ledger by then, as orders that count themselves.
+const BackAfter = 3 * time.Second
 
 // room is how many more people may be inside by the organiser's cap. While
 // nobody was counted yet there is none. False: there is no cap.
-func (r *Release) room(now time.Time, door Door) (people int64, capped bool) {
+func (r *Release) room(door Door) (people int64, capped bool) {
 	if r.sale.MaxInside == 0 {
 		return 0, false
 	}
 	if r.within == nil {
 		return 0, true
 	}
-	inside := r.within.People + max(0, door.Taken-r.within.Take) - r.returned(now)
+	inside := r.within.People + max(0, door.Taken-r.within.Take)
 	return max(0, r.sale.MaxInside-inside), true
 }
 

@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -30,19 +31,11 @@ func TestNoMoreInsideThanTheCap(t *testing.T) {
 		second, _ := w.replica(t, truth)
 		lines = append(lines, line(t, second))
 
-		back := map[int64]bool{} // takes that were given back
 		var worst, full int
 		var others, fans sync.WaitGroup
 		others.Go(func() {
 			for wait(ctx, 20*time.Millisecond) == nil {
-				w.mu.Lock()
-				n := 0
-				for _, e := range w.takes {
-					if w.isWithin(e) && !back[e.Take] {
-						n++
-					}
-				}
-				w.mu.Unlock()
+				n := w.inside()
 				worst = max(worst, n)
 				if n >= most-1 {
 					full++
@@ -69,8 +62,7 @@ func TestNoMoreInsideThanTheCap(t *testing.T) {
 				switch i % 4 {
 				case 0: // closes the browser
 				case 1: // gives the pass back
-					w.set(func(*world) { back[take] = true })
-					l.Gone(a.Admitted)
+					giveBack(ctx, t, l, a.Admitted)
 				default: // orders, and pays or cancels
 					w.set(func(w *world) {
 						w.ended[take] = time.Time{}
@@ -132,5 +124,113 @@ func TestUnknownRoomIsNoRoom(t *testing.T) {
 		}
 		done()
 		fans.Wait()
+	})
+}
+
+// Passes that were given back under a shorter life are not taken off the count
+// once more when lives are made longer in mid-sale: the cap holds.
+func TestTheCapHoldsWhenPassesLiveLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 10
+		w := newWorld(t, 20, 100_000)
+		w.sale.MaxInside, w.sale.PassLife = most, 30*time.Second
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		ctx, end := context.WithCancel(t.Context())
+		in := make(chan admission.Pass, 6*most)
+		var fans sync.WaitGroup
+		for i := range cap(in) {
+			k := ticket(t, l, join(t, l, i))
+			fans.Go(func() {
+				if a, err := comes(ctx, l, k); err == nil {
+					in <- a.Admitted
+				}
+			})
+		}
+		for range most { // who is in first goes at once
+			giveBack(ctx, t, l, <-in)
+		}
+		w.set(func(w *world) { w.sale.PassLife = 10 * time.Minute })
+		worst := 0
+		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
+			wait(ctx, 100*time.Millisecond) //nolint:errcheck // virtual
+			worst = max(worst, w.inside())
+		}
+		if worst != most {
+			t.Errorf("at most %d were inside, want the cap, %d", worst, most)
+		}
+		end()
+		fans.Wait()
+	})
+}
+
+// The room of those who gave their passes back is there for whoever releases
+// next, however long ago they said so.
+func TestRoomGivenBackOutlivesATakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 10
+		w := newWorld(t, 20, 100_000)
+		w.sale.MaxInside = most
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		first, stop := w.replica(t, store)
+		l := line(t, first)
+		second, _ := w.replica(t, store)
+		next := line(t, second)
+		for i := range most {
+			a, err := comes(t.Context(), l, ticket(t, l, join(t, l, i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			giveBack(t.Context(), t, l, a.Admitted)
+		}
+		wait(t.Context(), factsForgotten) //nolint:errcheck // virtual
+		stop()
+		wait(t.Context(), 5*time.Second) //nolint:errcheck // virtual: the other has taken over
+		began := time.Now()
+		a, err := comes(t.Context(), next, ticket(t, next, join(t, next, most)))
+		if err != nil || a.View != admission.ViewPassed {
+			t.Fatal(a, err)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("nobody is inside, and the next waited for %s after the take-over", took)
+		}
+	})
+}
+
+// factsForgotten is longer than any replica reports what it saw.
+const factsForgotten = 40 * time.Second
+
+// A pass that cannot be written down as given back is not: its holder is told so,
+// it counts, and may be given back again.
+func TestWhatIsNotWrittenIsNotGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100_000)
+		w.sale.MaxInside = 1
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		a, err := comes(t.Context(), l, ticket(t, l, join(t, l, 0)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.set(func(w *world) { w.ledgerDown = errDown })
+		if err := l.Gone(t.Context(), a.Admitted); !errors.Is(err, admission.ErrDoubt) {
+			t.Errorf("while the ledger is away the answer is %v, want doubt", err)
+		}
+		w.set(func(w *world) { w.ledgerDown = nil })
+		k := ticket(t, l, join(t, l, 1))
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			if b, err := l.Pass(t.Context(), k); err == nil && b.View == admission.ViewPassed {
+				t.Fatal("somebody was let in for a pass that was not given back")
+			}
+			wait(t.Context(), time.Second) //nolint:errcheck // virtual
+		}
+		for range 2 {
+			giveBack(t.Context(), t, l, a.Admitted)
+		}
+		ctx, end := context.WithTimeout(t.Context(), time.Minute)
+		defer end()
+		if b, err := comes(ctx, l, k); err != nil || b.View != admission.ViewPassed {
+			t.Errorf("a minute after it was given back the next has %v, %v", b.View, err)
+		}
 	})
 }

@@ -14,11 +14,19 @@ func (r *Release) Came(number int64, at time.Time) { r.front.comes(number, r.pas
 // GaveUp: the holder of a place left before getting its pass.
 func (r *Release) GaveUp(number int64, _ time.Time) { r.front.leaves(number, r.called) }
 
-// LetIn: the take was used for this place's pass, at this time.
-func (r *Release) LetIn(take, number int64, at time.Time) {
+// LetIn: the take was used for this place's pass, at this time. It ends when it
+// says, whatever the settings are by then.
+func (r *Release) LetIn(take, number int64, at, until time.Time) {
 	at = r.past(at)
 	r.front.comes(number, at)
-	if p := r.find(take, at); p != nil && !p.told {
+	p := r.passes[take]
+	if p == nil && take >= 1 && r.now.Sub(until) <= remembered {
+		p = r.add(take, at, until)
+	}
+	if p != nil {
+		p.until = until
+	}
+	if p != nil && !p.told {
 		p.told, p.at = true, at
 		if p.end == unused {
 			r.revive(p)
@@ -31,7 +39,7 @@ func (r *Release) LetIn(take, number int64, at time.Time) {
 func (r *Release) Earlier(passes []Entry) {
 	byTake := slices.SortedFunc(slices.Values(passes), func(a, b Entry) int { return cmp.Compare(a.Take, b.Take) })
 	for _, e := range byTake {
-		r.LetIn(e.Take, e.Place, e.TakenAt)
+		r.LetIn(e.Take, e.Place, e.TakenAt, e.ExpiresAt)
 		if r.now.Sub(e.TakenAt) < time.Minute {
 			r.minute.note(e.TakenAt, e.Take-1)
 		}

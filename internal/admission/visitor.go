@@ -93,8 +93,19 @@ func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 // Alive: the page of somebody let in says that they are still there.
 func (l *Line) Alive(p Pass) { l.note(alive, noted{id: p.Take, at: time.Now()}) }
 
-// Gone: somebody let in leaves, and buys nothing (more).
-func (l *Line) Gone(p Pass) { l.note(gone, noted{id: p.Take, at: time.Now()}) }
+// Gone: somebody let in leaves, and buys nothing (more). It is written down, for
+// the room that it makes outlives whoever releases. After an error it is not done:
+// it is asked again, which is harmless.
+func (l *Line) Gone(ctx context.Context, p Pass) error {
+	ctx, cancel := context.WithTimeout(ctx, ledgerLimit)
+	defer cancel()
+	if err := l.cfg.Books.GiveBack(ctx, p); err != nil {
+		l.fault("give back", err)
+		return uncertain("give back", err)
+	}
+	l.note(gone, noted{id: p.Take, at: time.Now()})
+	return nil
+}
 
 // FoundNothing: somebody let in asked for so many tickets and got none of them.
 // What is learnt from it is no more than the pass could have bought: a handful

@@ -38,6 +38,7 @@ type world struct {
 	load   admission.Load
 	paying admission.Paying
 	ended  map[int64]time.Time // when a take's order ended; zero: it is pending
+	back   map[int64]time.Time // when a take's pass was given back
 
 	think time.Duration // the mean, from pass to claim
 
@@ -61,7 +62,7 @@ func newWorld(t testing.TB, rate float64, seats int64) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{free: seats, think: 20 * time.Second, passes: map[int64]admission.Entry{}, takes: map[int64]admission.Entry{}, kept: map[int64]admission.Checkpoint{}}
+	w := &world{free: seats, think: 20 * time.Second, passes: map[int64]admission.Entry{}, takes: map[int64]admission.Entry{}, kept: map[int64]admission.Checkpoint{}, back: map[int64]time.Time{}}
 	if w.passKeys, err = admission.ParsePassKeys("waitroom", pem); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,15 @@ func (w *world) buy(p admission.Pass, tickets int64) (got int64) {
 
 func (w *world) books() admission.Books {
 	return admission.Books{
-		LetIn:  w.letIn,
+		LetIn: w.letIn,
+		GiveBack: func(_ context.Context, p admission.Pass) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.back[p.Take].IsZero() && w.ledgerDown == nil {
+				w.back[p.Take] = time.Now()
+			}
+			return w.ledgerDown
+		},
 		Inside: func(context.Context, string, int64) ([]admission.Entry, error) { return w.after(0), w.down() },
 		After: func(_ context.Context, _ string, _, take int64) ([]admission.Entry, error) {
 			return w.after(take), w.down()
@@ -233,16 +242,32 @@ func (w *world) within(_ context.Context, _ string, _, since, take int64) (admis
 		if e.Take > since {
 			count.People--
 		}
-		if w.isWithin(e) {
+		if w.isWithin(e, admission.BackAfter) {
 			count.People++
 		}
 	}
 	return count, w.ledgerDown
 }
 
-func (w *world) isWithin(e admission.Entry) bool {
+// isWithin says whether a pass is inside, if one that was given back is not any
+// more after so long.
+func (w *world) isWithin(e admission.Entry, after time.Duration) bool {
 	ended, ordered := w.ended[e.Take]
-	return ordered && ended.IsZero() || !ordered && time.Now().Before(e.ExpiresAt)
+	back, given := w.back[e.Take]
+	return ordered && ended.IsZero() ||
+		!ordered && time.Now().Before(e.ExpiresAt) && !(given && time.Since(back) >= after)
+}
+
+// inside is how many people are: whoever gave the pass back is not.
+func (w *world) inside() (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.takes {
+		if w.isWithin(e, 0) {
+			n++
+		}
+	}
+	return n
 }
 
 func (w *world) down() error {
@@ -324,6 +349,14 @@ func ticket(t testing.TB, l *admission.Line, j admission.Joined) admission.Ticke
 		t.Fatal(err)
 	}
 	return k
+}
+
+// giveBack gives a pass back.
+func giveBack(ctx context.Context, t testing.TB, l *admission.Line, p admission.Pass) {
+	t.Helper()
+	if err := l.Gone(ctx, p); err != nil {
+		t.Errorf("take %d was not given back: %v", p.Take, err)
+	}
 }
 
 // checkPace holds the ledger's takes, and all takes of the release log, against

@@ -349,10 +349,12 @@ func (a *API) readLeaving(c *fiber.Ctx) (passRequest, error) {
 	return r, nil
 }
 
-func (a *API) gone(_ context.Context, r passRequest) (reply, error) {
+func (a *API) gone(ctx context.Context, r passRequest) (reply, error) {
 	if r.wanted > 0 {
 		r.line.FoundNothing(r.pass, r.wanted)
 	}
-	r.line.Gone(r.pass)
+	if err := r.line.Gone(ctx, r.pass); err != nil {
+		return reply{}, a.lineRefused("give back", err)
+	}
 	return reply{}, nil
 }

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"html/template"
 	"time"
 
@@ -20,7 +21,8 @@ type seatsPage struct {
 	Quota         int
 	Until         time.Time
 	AnyFree       bool
-	Hall          *drawing // nil: nothing to draw
+	Hall          *drawing  // nil: nothing to draw
+	Best          *bestPage // nil: no seats to choose among
 	General       []generalGroup
 	List          template.HTML
 }
@@ -116,6 +118,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		Quota: pass.Quota, Until: pass.ExpiresAt,
 		Hall:    hall.drawing.says("Map of the hall. The list below has the same seats, by section and row."),
 		General: hall.general(hall.last.Load()), List: shown.list,
+		Best: hall.bestOf(c.Params("event"), was.key, pass.Quota),
 	}
 	s.AnyFree, s.Message = shown.any || len(s.General) > 0, message
 	if err := p.show(c, "seats.html", s, personal); err != nil {
@@ -141,6 +144,10 @@ func (p *pages) done(c *fiber.Ctx) error {
 	if err != nil {
 		return p.to(c, "/place")
 	}
-	line.Gone(pass)
+	ctx, cancel := context.WithTimeout(c.UserContext(), readDeadline)
+	defer cancel()
+	if err := line.Gone(ctx, pass); err != nil {
+		return p.sorry(c, p.api.lineRefused("give back", err))
+	}
 	return p.standing(c, "Thank you for saying so: somebody else is let in instead. If you change your mind while your pass is good, you can still choose.")
 }

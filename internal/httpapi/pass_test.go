@@ -1,12 +1,14 @@
 package httpapi_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
 
 	"waitroom/internal/demo"
+	"waitroom/internal/demo/demotest"
 )
 
 // Eight requests at once for one place's pass: one pass, counted once, and the
@@ -39,6 +41,41 @@ func TestOnePlaceOnePass(t *testing.T) {
 		}
 	}
 	h.until("counted once in the document", func() bool { return h.status().Taken == 5 })
+}
+
+// A pass that is given back is written down before anybody is thanked for it, by
+// program or by page; while it cannot be, they are told so.
+func TestAPassGivenBackIsWrittenDown(t *testing.T) {
+	h := open(t, demo.Build{})
+	rename := func(sql string) {
+		if _, err := h.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := func() int64 { return h.one(`SELECT count(*) FROM passes_given_back`) }
+	byProgram, byPage := h.letIn(), h.letIn()
+	leave := call{method: "DELETE", path: "/v1/events/" + demotest.EventID + "/passes/me", token: byProgram.pass}
+	done := call{method: "POST", path: "/e/" + demotest.EventID + "/done", page: true, header: map[string]string{
+		"Cookie": "ticket.gala=" + byPage.ticket + "; pass.gala=" + byPage.pass + "; secret.gala=" + byPage.secret,
+	}}
+	rename(`ALTER TABLE passes_given_back RENAME TO away`)
+	h.want(h.do(leave), 503, "unavailable")
+	if a := h.do(done); a.status != 503 || strings.Contains(string(a.body), "Thank you") {
+		t.Errorf("the page, while nothing can be written: %s", a)
+	}
+	rename(`ALTER TABLE away RENAME TO passes_given_back`)
+	if n := back(); n != 0 {
+		t.Errorf("%d passes are given back, want none", n)
+	}
+	for range 2 {
+		h.want(h.do(leave), 204, "")
+		if a := h.do(done); a.status != 200 || !strings.Contains(string(a.body), "Thank you") {
+			t.Errorf("the page: %s", a)
+		}
+	}
+	if n := back(); n != 2 {
+		t.Errorf("%d passes are given back, want 2", n)
+	}
 }
 
 func (h *house) askPass(j joined) answer {

@@ -41,10 +41,10 @@ func (c *claimers) load(now time.Duration, at time.Time) admission.Load {
 }
 
 // within is how many are inside as the organiser's cap counts them.
-func (s *stage) within() (n int64) {
+func (s *stage) within(back time.Duration) (n int64) {
 	for i, id := range s.saw.takers {
 		p := &s.people[id]
-		if p.payBy > 0 || p.got == 0 && s.now-s.saw.takes[i] < s.sale.PassLife {
+		if p.payBy > 0 || p.got == 0 && s.now-s.saw.takes[i] < s.sale.PassLife && !(p.done && s.now-p.left >= back) {
 			n++
 		}
 	}

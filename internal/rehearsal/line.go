@@ -38,7 +38,7 @@ func (s *stage) takeOver() {
 		if s.now-at > s.sale.PassLife {
 			continue
 		}
-		s.release.LetIn(p.take, p.number, s.start.Add(at))
+		s.release.LetIn(p.take, p.number, s.start.Add(at), s.start.Add(at+s.sale.PassLife))
 		if p.got > 0 {
 			s.release.Claimed(p.take, int64(p.got), s.start.Add(p.claimed))
 		}
@@ -157,7 +157,7 @@ func (s *stage) observe() {
 		s.release.Load(s.claimers.load(s.now, s.time()))
 	}
 	if s.sale.MaxInside > 0 {
-		s.release.Within(admission.Within{Take: s.door.Taken, People: s.within()})
+		s.release.Within(admission.Within{Take: s.door.Taken, People: s.within(admission.BackAfter)})
 	}
 	if !s.noStock {
 		s.release.Restock(s.recount())
@@ -201,7 +201,7 @@ func (s *stage) note(x fact) {
 	case leaves:
 		s.release.GaveUp(x.number, x.at)
 	case letIn:
-		s.release.LetIn(x.take, x.number, x.at)
+		s.release.LetIn(x.take, x.number, x.at, x.at.Add(s.sale.PassLife))
 	case alive:
 		s.release.Alive(x.take, x.at)
 	case bought:

@@ -22,7 +22,7 @@ type person struct {
 	silent  bool // gave its last sign of life
 	done    bool // claimed, gone, or out of the line
 
-	joined, sign, claimed, payBy time.Duration
+	joined, sign, claimed, left, payBy time.Duration
 }
 
 // gather has everybody on their way, those who come first before the others.
@@ -169,7 +169,7 @@ func (s *stage) goAway(p *person) {
 	if p.Silent {
 		return
 	}
-	p.done = true
+	p.done, p.left = true, s.now
 	if p.Buys {
 		s.tell(p, fact{kind: nothing, take: p.take, tickets: int64(p.Seats)})
 	}
