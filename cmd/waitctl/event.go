@@ -197,6 +197,7 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 		{"max_inside", orNone(e.MaxInside)},
 		{"payment_quota", orNone(e.PaymentQuota)},
 		{"late", e.Late},
+		{"refund_limit_minor", orNone(e.RefundLimit)},
 		{"accounts", e.Accounts},
 		{"codes", e.Codes},
 		{"plan_hash", e.PlanHash},

@@ -116,6 +116,7 @@ type Order struct {
 	AmountMinor int64       `json:"amount_minor"`
 	Currency    string      `json:"currency"`
 	PaidAt      *string     `json:"paid_at"`
+	GivenBack   int         `json:"seats_given_back" jsonschema:"how many lines were refunded and gave their seats back"`
 	Lines       []OrderLine `json:"lines"`
 }
 
@@ -126,6 +127,7 @@ type OrderLine struct {
 	Row         string  `json:"row"`
 	Number      string  `json:"number"`
 	AmountMinor int64   `json:"amount_minor"`
+	GivenBack   bool    `json:"given_back" jsonschema:"it was refunded, and its seat is not this order's any more"`
 	Refund      *Refund `json:"refund"`
 }
 

@@ -11,11 +11,13 @@ import (
 
 	"waitroom/internal/demo"
 	"waitroom/internal/demo/demotest"
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 	"waitroom/internal/refunds"
 )
 
-// An order tells which of its lines were refunded, to programs and to people, and
+// An order tells which of its lines were refunded, to programs, to people and to
+// its organiser, and
 // the account may buy as many again.
 func TestAnOrderTellsWhatWasGivenBack(t *testing.T) {
 	h := open(t, demo.Build{})
@@ -23,6 +25,7 @@ func TestAnOrderTellsWhatWasGivenBack(t *testing.T) {
 	o := h.order(h.want(h.claim(g, "k", named("A-1", "A-2")), 201, ""))
 	h.pay(g, o)
 	path := "/v1/orders/" + o.Order.ID
+	looks := h.helper(organiser.House, "looks", organiser.RefundsRead)
 	for i, want := range []struct{ heading, says, not string }{
 		{"These seats are yours", "Paid in full.", "refunded"},
 		{"This seat is yours", "refunded in part", "no others"},
@@ -49,6 +52,26 @@ func TestAnOrderTellsWhatWasGivenBack(t *testing.T) {
 		}
 		if got.Order.Status != "paid" || len(got.Order.Seats) != 2 || back != i {
 			t.Errorf("after %d refunds: %+v; want it paid, two lines, %d of them given back", i, got.Order, i)
+		}
+		var seen struct {
+			Back  int `json:"seats_given_back"`
+			Lines []struct {
+				GivenBack bool `json:"given_back"`
+				Refund    *struct{ Answer string }
+			}
+		}
+		h.want(looks.ask("GET", "/v1/organiser/orders/"+o.Order.ID, "", nil), 200, "").into(t, &seen)
+		back = 0
+		for _, l := range seen.Lines {
+			if l.GivenBack != (l.Refund != nil && l.Refund.Answer == "confirmed") {
+				t.Errorf("after %d refunds the organiser sees a line as %+v", i, l)
+			}
+			if l.GivenBack {
+				back++
+			}
+		}
+		if seen.Back != i || back != i {
+			t.Errorf("after %d refunds the organiser sees %d seats given back, and %d lines", i, seen.Back, back)
 		}
 		if page := h.page(g, o.Order.ID); !strings.Contains(page, want.heading) || !strings.Contains(page, want.says) || strings.Contains(page, want.not) {
 			t.Errorf("after %d refunds the page does not say %q and %q, or says %q:\n%s", i, want.heading, want.says, want.not, page)

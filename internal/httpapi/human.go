@@ -139,8 +139,9 @@ type deedRequest struct {
 	Refund string     `json:"refund"`
 }
 
-// readDeed wants no Idempotency-Key: each deed is a guarded move of the item's
-// state, and done again it is refused. A note said twice is two notes.
+// readDeed wants an Idempotency-Key of a note, which nothing else would tell from
+// the same one sent again. Any other deed is a guarded move of the item's state:
+// done again without a key it is refused, with one it is answered as it was.
 func (a *API) readDeed(c *fiber.Ctx) (d support.Deed, err error) {
 	r, err := a.readItemFor(c, organiser.HumanWrite)
 	if err != nil {
@@ -150,7 +151,11 @@ func (a *API) readDeed(c *fiber.Ctx) (d support.Deed, err error) {
 	if err := jsonBody(c, &body); err != nil {
 		return d, err
 	}
-	return support.Deed{Item: r.id, Organiser: r.key.Organiser, By: r.key.Name, Do: body.Do, Why: body.Why, Refund: body.Refund}, nil
+	d = support.Deed{Item: r.id, Organiser: r.key.Organiser, By: r.key.Name, Do: body.Do, Why: body.Why, Refund: body.Refund}
+	if d.Do == support.Note || c.Get("Idempotency-Key") != "" {
+		d.Attempt, err = idempotencyKey(c)
+	}
+	return d, err
 }
 
 func (a *API) deed(ctx context.Context, d support.Deed) (reply, error) {
@@ -180,6 +185,8 @@ func (a *API) act(ctx context.Context, d support.Deed) error {
 		return problem("bad_request", "why: say why; it is kept")
 	case support.NameMissing:
 		return problem("bad_request", "refund: the provider's name of the refund that was found")
+	case support.KeyReused:
+		return problem("key_reused", "")
 	case support.NoSuchDeed:
 		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded or renew")
 	case support.NameTaken:

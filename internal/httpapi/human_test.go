@@ -60,7 +60,11 @@ func TestTheHumanListOverTheAPI(t *testing.T) {
 	}
 	at := fmt.Sprint("/v1/organiser/human/", last)
 	act := func(do, why, refund string) answer {
-		return kim.ask("POST", at, "", map[string]string{"do": do, "why": why, "refund": refund})
+		key := ""
+		if do == "note" {
+			key = "note-1"
+		}
+		return kim.ask("POST", at, key, map[string]string{"do": do, "why": why, "refund": refund})
 	}
 	h.want(agent.ask("POST", at, "", map[string]string{"do": "take"}), 403, "scope_missing")
 	h.want(agent.ask("GET", at, "", nil), 403, "scope_missing")
@@ -72,7 +76,11 @@ func TestTheHumanListOverTheAPI(t *testing.T) {
 	h.want(act("refunded", "found it", ""), 400, "bad_request")
 	h.want(act("resolve", "tired of it", ""), 409, "not_now")
 	h.want(act("take", "", ""), 200, "")
-	h.want(act("note", "the bank says tomorrow", ""), 200, "")
+	h.want(kim.ask("POST", at, "", map[string]string{"do": "note", "why": "unnamed"}), 400, "key_missing")
+	for range 3 { // a client that lost the answers
+		h.want(act("note", "the bank says tomorrow", ""), 200, "")
+	}
+	h.want(kim.ask("POST", at, "note-1", map[string]string{"do": "note", "why": "another"}), 422, "key_reused")
 	var i humanItem
 	h.want(act("push", "the provider is back", ""), 200, "").into(t, &i)
 	if i.Status != "queued" || i.Owner == nil || *i.Owner != "kim" {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/google/uuid"
 
 	"waitroom/internal/organiser"
 	"waitroom/internal/support"
@@ -137,7 +138,8 @@ type itemPage struct {
 	Item  support.Item
 	Past  []support.Past
 	Deeds []deedButton
-	Found bool // it may be said to be refunded
+	Found bool   // it may be said to be refunded
+	Key   string // of what is sent from this page: the button pressed twice is one deed
 }
 
 type deedButton struct {
@@ -171,7 +173,7 @@ func (p *pages) humanItem(c *fiber.Ctx) error {
 	case !found:
 		return p.sorry(c, problem("no_such_item", ""))
 	}
-	page := itemPage{frame: humanFrame(fmt.Sprintf("%d: %s", i.ID, i.Kind), c.Query("said")), Item: i, Past: past, Deeds: deedsOf(i)}
+	page := itemPage{frame: humanFrame(fmt.Sprintf("%d: %s", i.ID, i.Kind), c.Query("said")), Item: i, Past: past, Deeds: deedsOf(i), Key: "page-" + uuid.NewString()}
 	for _, d := range page.Deeds {
 		page.Found = page.Found || d.Do == support.Refunded
 	}
@@ -186,9 +188,13 @@ func (p *pages) humanAct(c *fiber.Ctx) error {
 	id, _ := strconv.ParseInt(c.Params("item"), 10, 64)
 	ctx, cancel := context.WithTimeout(c.UserContext(), deskDeadline)
 	defer cancel()
-	err = p.api.act(ctx, support.Deed{
-		Item: id, Organiser: w.key.Organiser, By: w.by(), Do: support.Do(c.FormValue("do")), Why: c.FormValue("why"), Refund: c.FormValue("refund"),
-	})
+	key := c.FormValue("key")
+	if err = checkKey(key); err == nil {
+		err = p.api.act(ctx, support.Deed{
+			Item: id, Organiser: w.key.Organiser, By: w.by(), Do: support.Do(c.FormValue("do")), Why: c.FormValue("why"), Refund: c.FormValue("refund"),
+			Attempt: key,
+		})
+	}
 	return p.said(c, "/human/"+strconv.FormatInt(id, 10), err)
 }
 

@@ -198,6 +198,7 @@ func TestSenselessSettingsAreRefused(t *testing.T) {
 		{"stock_slack", []any{-0.1, 2}},
 		{"max_inside", []any{0, -3}},
 		{"payment_quota", []any{0, 10001}},
+		{"refund_limit_minor", []any{-1, 1e12 + 1}},
 		{"closes_at", []any{past, "2020-01-01T00:00:00Z"}},
 		{"opens_at", []any{opened}},
 	} {

@@ -39,7 +39,8 @@ type settingsBody struct {
 	MaxInside    *int64     `json:"max_inside"`    // null: no cap
 	PaymentQuota *float64   `json:"payment_quota"` // null: no cap
 
-	Late inventory.Late `json:"late"`
+	Late        inventory.Late `json:"late"`
+	RefundLimit *int64         `json:"refund_limit_minor"` // null: what the installation was told
 }
 
 // settingsMembers are the members of a settingsBody, and whether each may be
@@ -49,7 +50,7 @@ func settingsMembers() map[string]bool {
 		"opens_at": false, "closes_at": true, "rate": true, "line_cap": false, "order_limit": false, "account_limit": false,
 		"pass_quota": false, "pass_life_s": false, "call_window_s": false, "pay_within_s": false, "pay_extension_s": false,
 		"share_prior": true, "tickets_prior": true, "stock_slack": false,
-		"max_inside": true, "payment_quota": true, "late": false,
+		"max_inside": true, "payment_quota": true, "late": false, "refund_limit_minor": true,
 	}
 }
 
@@ -59,7 +60,7 @@ func settingsOf(e inventory.Event) settingsBody {
 		PassQuota: e.PassQuota, PassLife: e.PassLife.Seconds(), CallWindow: e.CallWindow.Seconds(),
 		PayWithin: e.PayWithin.Seconds(), PayExtension: e.PayExtension.Seconds(),
 		SharePrior: e.SharePrior, TicketsPrior: e.TicketsPrior, StockSlack: e.StockSlack,
-		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota, Late: e.Late,
+		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota, Late: e.Late, RefundLimit: e.RefundLimit,
 	}
 	if e.ClosesAt != nil {
 		closes := e.ClosesAt.UTC()
@@ -79,7 +80,7 @@ func (b settingsBody) on(e inventory.Event) inventory.Event {
 	e.PassLife, e.CallWindow = micros(b.PassLife), micros(b.CallWindow)
 	e.PayWithin, e.PayExtension = micros(b.PayWithin), micros(b.PayExtension)
 	e.SharePrior, e.TicketsPrior, e.StockSlack = b.SharePrior, b.TicketsPrior, b.StockSlack
-	e.MaxInside, e.PaymentQuota, e.Late = b.MaxInside, b.PaymentQuota, b.Late
+	e.MaxInside, e.PaymentQuota, e.Late, e.RefundLimit = b.MaxInside, b.PaymentQuota, b.Late, b.RefundLimit
 	return e
 }
 
@@ -121,11 +122,17 @@ func (b settingsBody) senseless() *Problem {
 		return senseless("payment_quota", fmt.Sprintf("more than 0 and at most %d payments a second, or null: no cap", inventory.FastestRate))
 	case b.Late != inventory.LateRefund && b.Late != inventory.LateReclaim:
 		return senseless("late", "refund or reclaim")
+	case b.RefundLimit != nil && (*b.RefundLimit < 0 || *b.RefundLimit > mostRefunded):
+		return senseless("refund_limit_minor", "0 (a person is always asked) to 1000000000000 minor units, or null: as the installation was told")
 	case b.ClosesAt != nil && !b.ClosesAt.After(b.OpensAt):
 		return senseless("closes_at", "later than opens_at, or null: not by itself")
 	}
 	return nil
 }
+
+// mostRefunded bounds what may be asked back without a person: a figure, and not
+// a way to switch the limit off.
+const mostRefunded = 1_000_000_000_000
 
 func senseless(setting, want string) *Problem {
 	return problem("senseless_setting", setting+": want "+want).with("setting", setting)
@@ -238,7 +245,9 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 	moved := !e.OpensAt.Equal(old.OpensAt)
 	closes := e.ClosesAt != nil && (old.ClosesAt == nil || !e.ClosesAt.Equal(*old.ClosesAt))
 	switch {
-	case old.Control == string(inventory.ClosedForGood):
+	case r.movesLimit(old) && !r.key.May(organiser.RefundsApprove):
+		return old, problem("scope_missing", "refund_limit_minor: who sets it says which refunds need nobody's yes; this key lacks "+string(organiser.RefundsApprove)+".")
+	case old.Control == string(inventory.ClosedForGood) && !r.limitAlone(old):
 		return old, problem("sale_closed", "Closed is final.")
 	case moved && !old.OpensAt.After(now):
 		return old, senseless("opens_at", "what it is: the sale has begun")
@@ -246,6 +255,20 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, senseless("closes_at", "a time to come; to close now, close the sale")
 	}
 	return e, r.bounded(old.Rate, e.Rate)
+}
+
+func (r revision) movesLimit(old inventory.Event) bool {
+	was, is := old.RefundLimit, r.body.RefundLimit
+	return (was == nil) != (is == nil) || was != nil && *was != *is
+}
+
+// limitAlone: refunds are asked for after a sale has closed, too.
+func (r revision) limitAlone(old inventory.Event) bool {
+	e := r.body.on(old)
+	e.RefundLimit = old.RefundLimit
+	was, err := settingsTag(old)
+	is, wrong := settingsTag(e)
+	return err == nil && wrong == nil && was == is
 }
 
 // bounded asks whether a rate that more than doubles is meant: what is behind

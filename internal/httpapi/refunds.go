@@ -48,7 +48,7 @@ func (a *API) readRefund(c *fiber.Ctx) (w support.Wanted, err error) {
 	if body.Line == "" || body.Customer == "" {
 		return w, problem("bad_request", "line and customer: which seat of the order, and whose the order is")
 	}
-	w = support.Wanted{Organiser: r.key.Organiser, Line: body.Line, Customer: body.Customer, By: r.key.Name}
+	w = support.Wanted{Organiser: r.key.Organiser, Line: body.Line, Customer: body.Customer, By: r.key.Name, MayApprove: r.key.May(organiser.RefundsApprove)}
 	if w.Order, err = uuid.Parse(c.Params("order")); err != nil {
 		return w, problem("no_such_order", "")
 	}
@@ -199,6 +199,7 @@ type helpedBody struct {
 	AmountMinor int64            `json:"amount_minor"`
 	Currency    string           `json:"currency"`
 	PaidAt      *time.Time       `json:"paid_at"`
+	GivenBack   int              `json:"seats_given_back"`
 	Lines       []helpedLineBody `json:"lines"`
 }
 
@@ -208,6 +209,7 @@ type helpedLineBody struct {
 	Row         string      `json:"row"`
 	Number      string      `json:"number"`
 	AmountMinor int64       `json:"amount_minor"`
+	GivenBack   bool        `json:"given_back"`
 	Refund      *refundBody `json:"refund"` // null: nobody asked for it
 }
 
@@ -216,9 +218,9 @@ func (a *API) helped(ctx context.Context, r helping) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	b := helpedBody{Order: o.ID, Event: o.Event, Title: o.Title, Status: o.Status, AmountMinor: o.AmountMinor, Currency: o.Currency, PaidAt: utc(o.PaidAt)}
+	b := helpedBody{Order: o.ID, Event: o.Event, Title: o.Title, Status: o.Status, AmountMinor: o.AmountMinor, Currency: o.Currency, PaidAt: utc(o.PaidAt), GivenBack: o.GivenBack}
 	for _, l := range o.Lines {
-		line := helpedLineBody{Line: l.GUID, Section: l.Section, Row: l.Row, Number: l.Number, AmountMinor: l.AmountMinor}
+		line := helpedLineBody{Line: l.GUID, Section: l.Section, Row: l.Row, Number: l.Number, AmountMinor: l.AmountMinor, GivenBack: l.GivenBack}
 		if l.Refund != nil {
 			refund := refundOf(o.ID, *l.Refund)
 			line.Refund = &refund

@@ -37,6 +37,7 @@ type Event struct {
 	MaxInside    *int64   // people inside at once; nil: no cap
 	PaymentQuota *float64 // payments a second that the provider opens for us; nil: not known
 	Late         Late     // what money does that comes after its order has expired; created with none, it goes back
+	RefundLimit  *int64   // minor units of an order that may be asked back without a person's word; nil: what the process was told
 	Accounts     Asked    // of who joins
 	Codes        Asked
 	AccessCodes  *AccessCodes `db:"-"` // nil: none yet; CreateEvent alone knows them
@@ -73,13 +74,13 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 		tag, err := tx.Exec(ctx, `
 			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, accounts, codes, late)
+			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, accounts, codes, late, refund_limit_minor)
 			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-			  coalesce(nullif($22, ''), 'none'), coalesce(nullif($23, ''), 'none'), coalesce(nullif($24, ''), 'refund'))
+			  coalesce(nullif($22, ''), 'none'), coalesce(nullif($23, ''), 'none'), coalesce(nullif($24, ''), 'refund'), $25)
 			ON CONFLICT (id) DO NOTHING`,
 			e.ID, e.Title, e.Venue, e.Organiser, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
 			e.OrderLimit, e.AccountLimit, e.PassQuota, e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension,
-			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota, string(e.Accounts), string(e.Codes), string(e.Late))
+			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota, string(e.Accounts), string(e.Codes), string(e.Late), e.RefundLimit)
 		if err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func Events(ctx context.Context, pool *pgxpool.Pool, id string) ([]Event, error)
 	rows, err := pool.Query(ctx, `
 		SELECT id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, accounts, codes, control, coalesce(plan_hash, ''), version
+		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, refund_limit_minor, accounts, codes, control, coalesce(plan_hash, ''), version
 		FROM events WHERE $1 = '' OR id = $1
 		ORDER BY opens_at, id`, id)
 	if err != nil {

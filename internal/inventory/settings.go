@@ -42,12 +42,12 @@ func locked(ctx context.Context, tx pgx.Tx, event string) (e Event, now time.Tim
 	err = tx.QueryRow(ctx, `
 		SELECT id, title, venue, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, organiser, control, coalesce(plan_hash, ''), version,
+		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, refund_limit_minor, organiser, control, coalesce(plan_hash, ''), version,
 		  clock_timestamp()
 		FROM events WHERE id = $1 FOR NO KEY UPDATE`, event).Scan(
 		&e.ID, &e.Title, &e.Venue, &e.Currency, &e.OpensAt, &e.ClosesAt, &e.Rate, &e.LineCap,
 		&e.OrderLimit, &e.AccountLimit, &e.PassQuota, &e.PassLife, &e.CallWindow, &e.PayWithin, &e.PayExtension,
-		&e.SharePrior, &e.TicketsPrior, &e.StockSlack, &e.MaxInside, &e.PaymentQuota, &e.Late, &e.Organiser, &e.Control, &e.PlanHash, &e.Version,
+		&e.SharePrior, &e.TicketsPrior, &e.StockSlack, &e.MaxInside, &e.PaymentQuota, &e.Late, &e.RefundLimit, &e.Organiser, &e.Control, &e.PlanHash, &e.Version,
 		&now)
 	return e, now, err
 }
@@ -58,17 +58,17 @@ func revised(ctx context.Context, tx pgx.Tx, e Event) (version int64, out Change
 		UPDATE events SET opens_at = $2, closes_at = $3, release_rate = $4, line_cap = $5,
 		  order_limit = $6, account_limit = $7, pass_quota = $8, pass_life = $9, call_window = $10,
 		  pay_within = $11, pay_extension = $12, share_prior = $13, tickets_prior = $14, stock_slack = $15,
-		  max_inside = $16, payment_quota = $17, late = $18, version = version + 1
+		  max_inside = $16, payment_quota = $17, late = $18, refund_limit_minor = $19, version = version + 1
 		WHERE id = $1 AND (opens_at, closes_at, release_rate, line_cap, order_limit, account_limit, pass_quota,
 		    pass_life, call_window, pay_within, pay_extension, share_prior, tickets_prior, stock_slack,
-		    max_inside, payment_quota, late)
+		    max_inside, payment_quota, late, refund_limit_minor)
 		  IS DISTINCT FROM ($2::timestamptz, $3::timestamptz, $4::float8, $5::bigint, $6::int, $7::int, $8::int,
 		    $9::interval, $10::interval, $11::interval, $12::interval, $13::float8, $14::float8, $15::float8,
-		    $16::bigint, $17::float8, $18::text)
+		    $16::bigint, $17::float8, $18::text, $19::bigint)
 		RETURNING version`,
 		e.ID, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap, e.OrderLimit, e.AccountLimit, e.PassQuota,
 		e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension, e.SharePrior, e.TicketsPrior, e.StockSlack,
-		e.MaxInside, e.PaymentQuota, e.Late).Scan(&version)
+		e.MaxInside, e.PaymentQuota, e.Late, e.RefundLimit).Scan(&version)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return e.Version, Unchanged, nil

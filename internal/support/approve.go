@@ -34,8 +34,9 @@ type Approval struct {
 
 // approval is what a person said, or has still to say, of just this line, this
 // payment and this amount. What was asked and is not the same any more is
-// closed: asked is false then, and it is asked anew.
-func (l line) approval(ctx context.Context, tx pgx.Tx, by string) (a Answer, asked bool, err error) {
+// closed: asked is false then, and it is asked anew. So is what was refused, by
+// whoever may approve; the no stands in the record.
+func (d Desk) approval(ctx context.Context, tx pgx.Tx, l line, w Wanted) (a Answer, asked bool, err error) {
 	var decision *string
 	var same bool
 	err = tx.QueryRow(ctx, `
@@ -48,9 +49,12 @@ func (l line) approval(ctx context.Context, tx pgx.Tx, by string) (a Answer, ask
 	case err != nil:
 		return Answer{}, false, fmt.Errorf("approval of %s of order %s: %w", l.guid, l.order, err)
 	case !same && decision == nil:
-		return Answer{}, false, decide(ctx, tx, a.Approval, "changed", by, "")
+		return Answer{}, false, decide(ctx, tx, a.Approval, "changed", w.By, "")
 	case same && decision == nil:
 		return l.waits(a), true, nil
+	case same && *decision == "refused" && w.MayApprove:
+		a, err = l.askAPerson(ctx, tx, d.Install, a.Reason, w.By)
+		return a, true, err
 	case same && *decision == "refused":
 		return refused(ApprovalRefused), true, nil
 	}

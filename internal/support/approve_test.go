@@ -73,6 +73,43 @@ func TestAnApprovalIsBoundToWhatWasAsked(t *testing.T) {
 	}
 }
 
+// A no is not for ever: whoever may approve can bring the same up again, as
+// another approval, which somebody else decides. Nobody else who asks gets more
+// than the no, however often, and both words stand in the record.
+func TestARefusedApprovalIsBroughtUpAgain(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 1)
+	first := c.want(o.wants(0), support.NeedsApproval, support.OverLimit)
+	c.decide(support.Deciding{Approval: first.Approval, By: "boss", Note: "too late"}, support.Declined)
+	for range 3 {
+		c.want(o.wants(0), support.Refused, support.ApprovalRefused)
+	}
+	again := o.wants(0)
+	again.By, again.MayApprove = "boss", true
+	c.exec(`UPDATE events SET refund_limit_minor = 1000000`) // a no is not undone by a higher limit
+	second := c.want(again, support.NeedsApproval, support.OverLimit)
+	if second.Approval == first.Approval || second.AmountMinor != price {
+		t.Errorf("brought up again: approval %d (was %d) of %d", second.Approval, first.Approval, second.AmountMinor)
+	}
+	for _, who := range []support.Wanted{again, o.wants(0)} {
+		if a := c.want(who, support.NeedsApproval, support.OverLimit); a.Approval != second.Approval {
+			t.Errorf("asked once more it is approval %d, want %d", a.Approval, second.Approval)
+		}
+	}
+	if c.operations(o) != 0 {
+		t.Error("there is an operation before anybody has said yes")
+	}
+	c.decide(support.Deciding{Approval: first.Approval, By: "kim", Yes: true}, support.WasDecided)
+	c.decide(support.Deciding{Approval: second.Approval, By: "boss", Yes: true}, support.OwnRequest)
+	c.decide(support.Deciding{Approval: second.Approval, By: "kim", Yes: true}, support.Approved)
+	c.want(o.wants(0), support.Queued, "")
+	var record string
+	c.Scan(t, `SELECT string_agg(asked_by || ' asked, ' || decided_by || ' ' || decision, '; ' ORDER BY id) FROM refund_approvals`, nil, &record)
+	if want := "agent asked, boss refused; boss asked, kim approved"; record != want {
+		t.Errorf("the record is %q, want %q", record, want)
+	}
+}
+
 // Two persons and a caller at once come to one operation.
 func TestApprovedTwiceAtOnceIsOneOperation(t *testing.T) {
 	c := open(t, 0)

@@ -60,7 +60,7 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 	if m.left < l.amountMinor {
 		return refused(AlreadyRefunded), nil
 	}
-	if a, asked, err := l.approval(ctx, tx, w.By); asked || err != nil {
+	if a, asked, err := d.approval(ctx, tx, l, w); asked || err != nil {
 		return a, err
 	}
 	backlog, err := refunds.ReadBacklog(ctx, tx, d.StartsPerS)

@@ -2,6 +2,8 @@ package support
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +40,9 @@ type Deed struct {
 	Do        Do
 	Why       string
 	Refund    string // of Refunded: the provider's name of it
+	// Attempt names the deed: the same again is done already, and does nothing.
+	// "": it is not remembered, and a note said twice is two notes.
+	Attempt string
 }
 
 // Verdict is what became of a deed.
@@ -54,6 +59,7 @@ const (
 	NameTaken    Verdict = "refund_taken"   // that refund is another operation's
 	NotThis      Verdict = "refund_differs" // the ledger knows that refund, and it did not give this back
 	AlreadyAgain Verdict = "already_renewed"
+	KeyReused    Verdict = "key_reused" // the attempt was another deed
 )
 
 // Check says what a deed lacks, before anybody looks at the item.
@@ -76,13 +82,52 @@ func Act(ctx context.Context, pool *pgxpool.Pool, d Deed) (v Verdict, err error)
 		return v, nil
 	}
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		v, err = d.act(ctx, tx)
+		if v, err = d.first(ctx, tx); v == Done && err == nil {
+			v, err = d.act(ctx, tx)
+		}
+		if v != Done && err == nil {
+			err = errNotDone
+		}
 		return err
 	})
+	if errors.Is(err, errNotDone) {
+		err = nil
+	}
+	if v == wasDone {
+		v = Done
+	}
 	if err != nil {
 		return "", fmt.Errorf("human list: %s %d: %w", d.Do, d.Item, err)
 	}
 	return v, nil
+}
+
+// errNotDone undoes whatever a deed began with, its attempt included: asked again
+// under the same name it may be done.
+var errNotDone = errors.New("not done")
+
+// wasDone is Done, and nothing is left to do.
+const wasDone Verdict = "was_done"
+
+// first remembers the deed's attempt, or finds it: two at once take turns here.
+func (d Deed) first(ctx context.Context, tx pgx.Tx) (Verdict, error) {
+	if d.Attempt == "" {
+		return Done, nil
+	}
+	request := sha256.Sum256(fmt.Appendf(nil, "human list %d %q %q %q %q", d.Item, d.By, d.Do, d.Why, d.Refund))
+	tag, err := tx.Exec(ctx, `
+		INSERT INTO organiser_attempts (organiser, attempt, request, answer) VALUES ($1, $2, $3, '"done"')
+		ON CONFLICT DO NOTHING`, d.Organiser, d.Attempt, request[:])
+	if err != nil || tag.RowsAffected() == 1 {
+		return Done, err
+	}
+	var same bool
+	err = tx.QueryRow(ctx, `SELECT request = $3 FROM organiser_attempts WHERE organiser = $1 AND attempt = $2`,
+		d.Organiser, d.Attempt, request[:]).Scan(&same)
+	if same {
+		return wasDone, err
+	}
+	return KeyReused, err
 }
 
 func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {

@@ -3,6 +3,7 @@ package support_test
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"waitroom/internal/refunds"
@@ -95,6 +96,50 @@ func TestAPersonsDeedsAreKept(t *testing.T) {
 	c.exec(`INSERT INTO provider_refunds (provider, id, payment_id, amount_minor, currency, status)
 		SELECT p.provider, 're_8', p.id, 1, p.currency, 'succeeded' FROM payments p JOIN refund_operations f ON f.payment_id = p.id WHERE f.id = $1`, other.Operation)
 	c.act(support.Deed{Item: other.ID, Do: support.Refunded, Why: "another's", Refund: "re_8"}, support.NotThis)
+}
+
+// A deed that is sent again under its name is done once, at once or later, and is
+// answered as it was; the name is no other deed's, and what was refused under it
+// may be done yet.
+func TestADeedSentAgainIsOneDeed(t *testing.T) {
+	c := open(t, 40)
+	id, i := c.given("ann", true)
+	history := func(did string) int {
+		return c.Count(t, `SELECT count(*) FROM human_notes WHERE item = $1 AND did = $2`, i.ID, did)
+	}
+	note := support.Deed{Item: i.ID, Organiser: "house", Do: support.Note, Why: "asked the bank", Attempt: "n1"}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { c.act(note, support.Done) })
+	}
+	all.Wait()
+	if n := history("noted"); n != 1 {
+		t.Errorf("sent eight times it is noted %d times, want once", n)
+	}
+	other := note
+	other.Why = "asked the buyer"
+	c.act(other, support.KeyReused)
+	other.Attempt = "n2"
+	c.act(other, support.Done)
+	again := note
+	again.Attempt = "n3" // the same words, meant
+	c.act(again, support.Done)
+	if n := history("noted"); n != 3 {
+		t.Errorf("three notes are %d in the history", n)
+	}
+	push := support.Deed{Item: i.ID, Organiser: "house", Do: support.Push, Why: "it is back", Attempt: "p"}
+	c.act(push, support.Done)
+	c.act(push, support.Done)
+	if n := history("pushed"); n != 1 {
+		t.Errorf("pushed %d times, want once", n)
+	}
+	resolve := support.Deed{Item: i.ID, Organiser: "house", Do: support.Resolve, Why: "found", Attempt: "r"}
+	c.exec(`UPDATE refund_operations SET status = 'manual', pushed = false WHERE id = $1`, id)
+	c.act(resolve, support.NotNow)
+	c.act(support.Deed{Item: i.ID, Do: support.NotRefunded, Why: "it is not there"}, support.Done)
+	resolve.Item = c.item(id).ID
+	c.act(resolve, support.Done)
+	c.act(resolve, support.Done)
 }
 
 // What did not go back is ended by a person, and begun anew as another

@@ -22,6 +22,7 @@ type Order struct {
 	AmountMinor int64
 	Currency    string
 	PaidAt      *time.Time
+	GivenBack   int // lines whose seats went back, for their refunds were confirmed
 	Lines       []Line
 	Refunds     []Answer // of lines, and of whole payments that were not due; the oldest first
 }
@@ -34,6 +35,7 @@ type Line struct {
 	Row         string
 	Number      string
 	AmountMinor int64
+	GivenBack   bool    // its refund was confirmed, and its seat is not the order's any more
 	Refund      *Answer // nil: nobody asked for it
 }
 
@@ -42,9 +44,9 @@ type Line struct {
 func FindOrder(ctx context.Context, pool *pgxpool.Pool, organiser string, id uuid.UUID, customer string) (o Order, found bool, err error) {
 	o.ID = id
 	err = pool.QueryRow(ctx, `
-		SELECT o.event_id, e.title, o.status, o.amount_minor, o.currency, o.paid_at FROM orders o JOIN events e ON e.id = o.event_id
+		SELECT o.event_id, e.title, o.status, o.amount_minor, o.currency, o.paid_at, o.given_back FROM orders o JOIN events e ON e.id = o.event_id
 		WHERE o.id = $1 AND e.organiser = $2 AND ($3 = '' OR $3 IN (o.account, o.holder))`, id, organiser, customer).
-		Scan(&o.Event, &o.Title, &o.Status, &o.AmountMinor, &o.Currency, &o.PaidAt)
+		Scan(&o.Event, &o.Title, &o.Status, &o.AmountMinor, &o.Currency, &o.PaidAt, &o.GivenBack)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Order{}, false, nil
 	}
@@ -59,13 +61,13 @@ func FindOrder(ctx context.Context, pool *pgxpool.Pool, organiser string, id uui
 
 func linesOf(ctx context.Context, pool *pgxpool.Pool, order uuid.UUID) ([]Line, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT s.id, s.guid, s.section, s.row, s.number, l.amount_minor
+		SELECT s.id, s.guid, s.section, s.row, s.number, l.amount_minor, l.given_back_by IS NOT NULL
 		FROM order_lines l JOIN seats s ON s.id = l.seat_id WHERE l.order_id = $1 ORDER BY s.pos`, order)
 	if err != nil {
 		return nil, fmt.Errorf("lines of order %s: %w", order, err)
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (l Line, err error) {
-		return l, row.Scan(&l.ID, &l.GUID, &l.Section, &l.Row, &l.Number, &l.AmountMinor)
+		return l, row.Scan(&l.ID, &l.GUID, &l.Section, &l.Row, &l.Number, &l.AmountMinor, &l.GivenBack)
 	})
 }
 

@@ -116,6 +116,9 @@ type Wanted struct {
 	Line      string // the seat's guid
 	Customer  string // the order's account, or its holder
 	By        string // who asks, for the evidence
+	// MayApprove: after a no, whoever may say yes may bring it up again; somebody
+	// else has to say it.
+	MayApprove bool
 }
 
 func refused(r Reason) Answer { return Answer{Word: Refused, Reason: r} }
