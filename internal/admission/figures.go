@@ -34,6 +34,9 @@ type Figures struct {
 	Turn    float64 `json:"turn"`    // of those called, who come
 	Come    float64 `json:"come"`    // seconds from called to come
 	Called  int64   `json:"called"`  // places that Turn was learnt from
+
+	Left   int64 `json:"left,omitempty"`    // places given up before their call, that is to come
+	LeftTo int64 `json:"left_to,omitempty"` // all of them are below this number
 }
 
 // Published reads the figures of a door. False: nothing was published yet, or
@@ -52,9 +55,10 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 	f := Figures{
 		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
 		Opens:   r.sale.OpensAt.UnixMilli(),
-		Waiting: max(0, tail-r.called-int64(len(r.front.left))),
-		Coming:  int64(math.Round(r.coming(now))),
-		AtDoor:  atDoor, Late: r.late, Room: r.space,
+		Waiting: max(0, tail-r.called-r.front.empty(r.called)),
+		Left:    r.front.empty(r.called), LeftTo: r.front.last,
+		Coming: int64(math.Round(r.coming(now))),
+		AtDoor: atDoor, Late: r.late, Room: r.space,
 		Inside:     int64(math.Ceil(r.people)),
 		LastMinute: r.minute.since(r.taken),
 		Share:      short(share), Tickets: short(tickets),

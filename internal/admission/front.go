@@ -21,7 +21,11 @@ const (
 // front knows who was called and who came (R3).
 type front struct {
 	cohorts []*cohort // by call time, and so by number
-	left    map[int64]struct{}
+
+	left   map[int64]bool // numbers given up that are not called yet; true: not counted in parted
+	known  int64          // of these, how many are not
+	parted parted
+	last   int64 // every number given up is below it
 
 	first time.Time // when the first was called
 	turn  float64   // of those called, who come
@@ -83,14 +87,56 @@ func (f *front) comes(number int64, at time.Time) {
 	}
 }
 
-func (f *front) leaves(number, called int64) {
+func (f *front) leaves(number, called int64, at time.Time) {
 	if number >= called {
-		f.left[number] = struct{}{}
+		if _, told := f.left[number]; !told {
+			f.give(number, !f.parted.has(number, at))
+		}
 		return
 	}
 	if c := f.of(number); c != nil && c.settle(number) {
 		c.left++
 	}
+}
+
+func (f *front) give(number int64, counts bool) {
+	f.left[number] = counts
+	if counts {
+		f.known++
+		f.last = max(f.last, number+1)
+	}
+}
+
+// pass reports whether the number, which is called now, was given up.
+func (f *front) pass(number int64) bool {
+	counts, gone := f.left[number]
+	if counts {
+		f.known--
+	}
+	delete(f.left, number)
+	return gone
+}
+
+// parted are places that were given up in an earlier holder's time. It counted
+// them; which they are it alone knew, and they are taken to lie evenly.
+type parted struct {
+	places, from, to int64
+	at               time.Time // when they were counted
+}
+
+// has reports whether the number was counted there. Of those at other replicas'
+// in the second before, some were not; they count as waiting until their call.
+func (p parted) has(number int64, at time.Time) bool {
+	return p.places > 0 && number < p.to && !at.After(p.at)
+}
+
+// empty is how many of the places from called on were given up.
+func (f *front) empty(called int64) int64 {
+	n := f.known
+	if p := f.parted; called < p.to {
+		n += int64(math.Ceil(float64(p.places) * float64(p.to-called) / float64(p.to-p.from)))
+	}
+	return n
 }
 
 // come is c: the mean time from called to come.
@@ -161,8 +207,7 @@ func (f *front) advance(now time.Time, from, tail, places int64) int64 {
 	c := f.cohort(now, from)
 	to := from
 	for ; places > 0 && to < tail; to++ {
-		if _, gone := f.left[to]; gone {
-			delete(f.left, to)
+		if f.pass(to) {
 			c.settle(to)
 			continue
 		}

@@ -80,7 +80,7 @@ type Release struct {
 func NewRelease(sale Sale, door Door, now time.Time) *Release {
 	r := &Release{
 		sale: sale, now: now,
-		front:  front{left: map[int64]struct{}{}, turn: 0.5},
+		front:  front{left: map[int64]bool{}, turn: 0.5},
 		passes: map[int64]*pass{},
 		base:   door.Taken, taken: door.Taken, called: door.Front, wave: 1,
 	}
@@ -96,6 +96,8 @@ func (r *Release) goOn(f Figures, now time.Time) {
 	r.dry.exhausted = f.State == Exhausted
 	r.before = f
 	r.capacity.goOn(f, now)
+	r.front.parted = parted{places: f.Left, from: r.called, to: f.LeftTo, at: time.UnixMilli(f.At)}
+	r.front.last = f.LeftTo
 	if r.called > 0 {
 		r.front.goOn(f, now)
 	}
@@ -167,7 +169,9 @@ func (r *Release) look(now time.Time, door Door) {
 		r.taken++
 		r.find(r.taken, now)
 	}
-	r.called = max(r.called, door.Front)
+	for ; r.called < door.Front; r.called++ { // a refill of an earlier holder's landed late
+		r.front.pass(r.called)
+	}
 	r.minute.note(now, r.taken)
 	r.front.learn(now)
 }

@@ -534,6 +534,53 @@ func TestGaveUp(t *testing.T) {
 	}
 }
 
+// Who left before the call is no waiter for the next holder either, nor for the
+// one after it, though nobody tells it who they were; until the front has passed
+// them all. What is told again is counted once.
+func TestWhoLeftStaysGoneAfterATakeOver(t *testing.T) {
+	b := newBench()
+	b.tail = 50_000
+	b.r.Restock(Stock{Free: 10, At: b.now})
+	b.fresh(Tick)
+	for n := int64(10_000); n < 30_000; n += 2 {
+		b.r.GaveUp(n, b.now)
+	}
+	before := b.fresh(publishEvery).Figures.Waiting
+	if before > 40_000 || before < 39_000 {
+		t.Fatalf("%d waiting of 50,000 of whom 10,000 left", before)
+	}
+	for more := range int64(3) {
+		b.door, _ = b.door.Acquire(b.door, "another")
+		told := b.now.Add(-time.Second)
+		b.now = b.now.Add(LeaseFor)
+		b.r = NewRelease(b.sale, b.door, b.now)
+		b.r.Restock(Stock{Free: 10, At: b.now})
+		for n := int64(10_000); n < 12_000; n += 2 {
+			b.r.GaveUp(n, told)
+		}
+		after := b.fresh(Tick).Figures.Waiting
+		if after > before || after < before-100 { // a few are called meanwhile
+			t.Errorf("waiting: %d before the take-over, %d after it", before, after)
+		}
+		b.r.GaveUp(40_001+more, b.now)
+		b.r.GaveUp(40_001+more, b.now)
+		if now := b.fresh(publishEvery).Figures.Waiting; now > after-1 || now < after-100 {
+			t.Errorf("waiting: %d before one more left, %d after it", after, now)
+		}
+		before = b.fresh(publishEvery).Figures.Waiting
+	}
+	b.door.Front = 30_000
+	b.fresh(publishEvery)
+	f := b.fresh(publishEvery).Figures
+	if waiting := b.tail - b.r.called; f.Waiting > waiting || f.Waiting < waiting-11_000 {
+		t.Errorf("%d waiting with the front at %d", f.Waiting, b.r.called)
+	}
+	b.door.Front = 45_000
+	if f := b.fresh(publishEvery).Figures; f.Waiting != b.tail-b.r.called || f.Left != 0 {
+		t.Errorf("%d waiting with the front at %d, beyond all who left; %d are still counted as gone", f.Waiting, b.r.called, f.Left)
+	}
+}
+
 // Whoever lapsed is not told of as coming, also when the call window is shorter
 // than people usually need.
 func TestLapsedPlacesAreNotComing(t *testing.T) {

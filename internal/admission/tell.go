@@ -12,7 +12,7 @@ import (
 func (r *Release) Came(number int64, at time.Time) { r.front.comes(number, r.past(at)) }
 
 // GaveUp: the holder of a place left before getting its pass.
-func (r *Release) GaveUp(number int64, _ time.Time) { r.front.leaves(number, r.called) }
+func (r *Release) GaveUp(number int64, at time.Time) { r.front.leaves(number, r.called, r.past(at)) }
 
 // LetIn: the take was used for this place's pass, at this time. It ends when it
 // says, whatever the settings are by then.
