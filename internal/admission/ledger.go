@@ -83,6 +83,10 @@ func (l *Ledger) Run(ctx context.Context) {
 
 var errOtherPass = errors.New("the ledger has another pass for this place or take")
 
+// ErrWritten means that the pass of this place and take was written before, and
+// is good for something else: that one stands.
+var ErrWritten = errors.New("the pass was written before, by other settings")
+
 // write inserts passes, all in one statement. When the server refuses the
 // batch it is halved, until the one that it refuses stands alone.
 func (l *Ledger) write(ctx context.Context, batch []Entry) []error {
@@ -134,15 +138,16 @@ func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error 
 // there says why a pass was not written: it was there, or another was. Passes
 // are never changed, so the answer stays true.
 func (l *Ledger) there(ctx context.Context, e Entry) (differs, err error) {
-	var same bool
-	err = l.pool.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM passes
-			WHERE event_id = $1 AND epoch = $2 AND take = $3 AND place = $4 AND holder = $5)`,
-		e.Event, e.Epoch, e.Take, e.Place, e.Holder).Scan(&same)
-	if err == nil && !same {
-		differs = fmt.Errorf("%w: place %d, take %d", errOtherPass, e.Place, e.Take)
+	was, found, err := l.passOf(ctx, e.Event, e.Epoch, e.Place)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found || was.Take != e.Take || was.Holder != e.Holder:
+		return fmt.Errorf("%w: place %d, take %d", errOtherPass, e.Place, e.Take), nil
+	case was.Quota != e.Quota || !was.ExpiresAt.Equal(e.ExpiresAt):
+		return ErrWritten, nil
 	}
-	return differs, err
+	return nil, nil
 }
 
 var errNoPass = errors.New("the ledger has no such pass")

@@ -132,6 +132,28 @@ func TestLedgerRefusesAnotherPass(t *testing.T) {
 	}
 }
 
+// The same pass again with another quota or end is refused by name: what was
+// written first stands, and is what its holder gets.
+func TestLedgerKeepsAPassAsItWasWritten(t *testing.T) {
+	l, _ := ledger(t)
+	b := l.Books()
+	first := entry("hall", 1, 1)
+	richer, longer := first, first
+	richer.Quota++
+	longer.ExpiresAt = longer.ExpiresAt.Add(time.Minute)
+	for _, c := range []struct {
+		e    admission.Entry
+		want error
+	}{{first, nil}, {first, nil}, {richer, admission.ErrWritten}, {longer, admission.ErrWritten}} {
+		if err := b.LetIn(t.Context(), c.e); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.e, err, c.want)
+		}
+	}
+	if got, found, err := b.PassOf(t.Context(), "hall", 1, 1); err != nil || !found || got.Quota != first.Quota || !got.ExpiresAt.Equal(first.ExpiresAt) {
+		t.Errorf("the pass is %+v (%v, %v), want %+v", got, found, err, first)
+	}
+}
+
 // A pass is given back once, and the first time stands, however many say so at
 // once; one that nobody was given cannot be.
 func TestLedgerTakesPassesBackOnce(t *testing.T) {

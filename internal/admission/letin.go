@@ -120,18 +120,30 @@ func (t *turnstile) finish(a *ask) {
 	close(a.settled)
 }
 
-// admit writes the pass into the ledger and signs it. Nobody holds a pass that
-// is not written there.
+// admit writes the pass into the ledger and signs it as it is written there:
+// nobody holds another.
 func (l *Line) admit(ctx context.Context, p Place) (string, Pass, error) {
 	pass := Pass{
 		Event: l.event, Holder: p.Holder, Epoch: l.epoch, Place: p.Number, Take: p.Take,
 		IssuedAt: p.TakenAt.Truncate(time.Second), ExpiresAt: p.PassUntil, Quota: int(l.Sale().PassQuota),
 	}
-	if err := l.cfg.Books.LetIn(ctx, Entry{Pass: pass, TakenAt: p.TakenAt}); err != nil {
+	err := l.cfg.Books.LetIn(ctx, Entry{Pass: pass, TakenAt: p.TakenAt})
+	if errors.Is(err, ErrWritten) { // an earlier writing landed late, and the settings have changed since
+		pass, err = l.written(ctx, p.Number)
+	}
+	if err != nil {
 		return "", Pass{}, err
 	}
 	text, err := l.cfg.Passes.Sign(pass)
 	return text, pass, err
+}
+
+func (l *Line) written(ctx context.Context, place int64) (Pass, error) {
+	e, found, err := l.cfg.Books.PassOf(ctx, l.event, l.epoch, place)
+	if err == nil && !found {
+		err = errNoPass
+	}
+	return e.Pass, err
 }
 
 // readmit signs the pass that the place has, to the letter: what it is good for

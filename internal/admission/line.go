@@ -33,6 +33,7 @@ type Config struct {
 // error of LetIn means that the pass survives a crash.
 type Books struct {
 	// LetIn writes a pass down, before it is handed out. Harmless when repeated.
+	// ErrWritten: it was before, with another quota or end; PassOf has it.
 	LetIn func(ctx context.Context, e Entry) error
 	// GiveBack writes down that a pass buys nothing (more): Within leaves it out,
 	// whoever asks. Harmless when repeated. After an error it may be written.

@@ -66,13 +66,17 @@ func (ls *Lines) read(ctx context.Context) {
 }
 
 // set gives a line its settings. An event seen for the first time, or begun
-// anew with a higher epoch, gets a line of its own.
+// anew with a higher epoch, gets a line of its own. A lower epoch is a copy's that
+// lags: it says nothing, and if it goes on the line closes for want of settings.
 func (ls *Lines) set(ctx context.Context, sale Sale) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	old := ls.lines[sale.Event]
 	if old != nil && old.line.epoch == sale.Epoch {
 		old.line.Set(sale)
+		return
+	}
+	if old != nil && sale.Epoch < old.line.epoch {
 		return
 	}
 	if old != nil {

@@ -10,6 +10,67 @@ import (
 	"waitroom/internal/admission"
 )
 
+// A copy of the database that lags still has the settings of before the reset:
+// no line falls back to them, and nobody is let in by them.
+func TestAnEpochNeverFalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100_000)
+		w.sale.Epoch = 2
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		first := join(t, l, 0)
+		w.set(func(w *world) { w.sale.Epoch, w.sale.Rate = 1, 500 })
+		wait(t.Context(), 5*time.Second) //nolint:errcheck // virtual
+		if now := line(t, lines); now.Epoch() != 2 || now.Sale().Rate != 20 || now.Standing().State != admission.Open {
+			t.Errorf("by older settings the line is of epoch %d at %v/s, %s", now.Epoch(), now.Sale().Rate, now.Standing().State)
+		}
+		wait(t.Context(), 10*time.Second) //nolint:errcheck // virtual
+		if s := l.Standing(); s.State != admission.OnDoubt || s.Reason != admission.NoSettings {
+			t.Errorf("with nothing but older settings for 15 s: %s %q, want closed on doubt", s.State, s.Reason)
+		}
+		w.set(func(w *world) { w.sale.Epoch, w.sale.Rate = 2, 20 })
+		eventually(t, "the settings are there again", 5*time.Second, func() bool { return l.Standing().State == admission.Open })
+		if again := join(t, l, 0); again.Ticket != first.Ticket {
+			t.Errorf("the place is %+v, it was %+v", again.Place, first.Place)
+		}
+	})
+}
+
+// A pass whose writing lands late, after the settings have changed, is what its
+// holder gets: never one that is written nowhere.
+func TestThePassIsTheOneThatWasWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100_000)
+		w.sale.PassQuota = 2
+		books := w.books()
+		letIn := books.LetIn
+		var late []admission.Entry
+		books.LetIn = func(ctx context.Context, e admission.Entry) error {
+			if len(late) == 0 { // on its way, and nobody waits for it any more
+				late = append(late, e)
+				w.set(func(w *world) { w.sale.PassQuota, w.sale.PassLife = 4, time.Hour })
+				return errDown
+			}
+			if err := letIn(ctx, late[0]); err != nil {
+				t.Error(err)
+			}
+			return letIn(ctx, e)
+		}
+		lines, _ := w.replicaOf(t, newMemory(2*time.Millisecond, 8*time.Millisecond), books, w.sales)
+		l := line(t, lines)
+		k := ticket(t, l, join(t, l, 0))
+		eventually(t, "it was written, once", 10*time.Second, func() bool {
+			l.Pass(t.Context(), k) //nolint:errcheck // not certain, at first
+			return len(late) > 0
+		})
+		eventually(t, "the settings have changed", 5*time.Second, func() bool { return l.Sale().PassQuota == 4 })
+		a, err := comes(t.Context(), l, k)
+		if err != nil || a.Admitted != late[0].Pass {
+			t.Errorf("the pass is %+v (%v), written was %+v", a.Admitted, err, late[0].Pass)
+		}
+	})
+}
+
 // After a reset what two replicas reported of the old line says nothing of the
 // new one: the same takes are other people's there. Nobody is let in above the
 // cap for a pass that somebody gave back in the old one.

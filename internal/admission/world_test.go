@@ -116,6 +116,10 @@ func (w *world) letIn(_ context.Context, e admission.Entry) error {
 	if w.ledgerDown != nil {
 		return w.ledgerDown
 	}
+	if old, there := w.passes[e.Place]; there && old.Take == e.Take && old.Holder == e.Holder &&
+		(old.Quota != e.Quota || !old.ExpiresAt.Equal(e.ExpiresAt)) {
+		return admission.ErrWritten
+	}
 	if old, there := w.passes[e.Place]; there && old != e {
 		return fmt.Errorf("place %d has the pass of take %d, now comes take %d", e.Place, old.Take, e.Take)
 	}
