@@ -71,7 +71,8 @@ func rules() []rule {
 			  SELECT count(*) FROM order_lines l WHERE l.order_id = o.id AND l.given_back_by IS NOT NULL)
 			UNION ALL
 			SELECT o.id FROM orders o WHERE o.given_back <> (
-			  SELECT count(*) FROM notices n WHERE n.subject = o.id::text AND n.kind = 'tickets.returned' AND n.body->>'cause' = 'refunded')`},
+			  SELECT coalesce(sum(jsonb_array_length(n.body->'seats')), 0) FROM notices n
+			  WHERE n.subject = o.id::text AND n.kind = 'tickets.returned' AND n.body->>'cause' = 'refunded')`},
 		{"free + pending + paid + held back = inventory (P6)", `
 			SELECT s.event_id FROM seats s LEFT JOIN orders o ON o.id = s.order_id GROUP BY s.event_id
 			HAVING count(*) FILTER (WHERE s.order_id IS NULL AND NOT s.held_back)
