@@ -51,6 +51,7 @@ type Release struct {
 	by       Limit   // what bounds it
 
 	within *Within
+	stays  stays
 	space  int64 // room by the organiser's cap, at the last step
 
 	passes map[int64]*pass // by take

@@ -31,6 +31,55 @@ func (r *Release) room(door Door) (people int64, capped bool) {
 	return max(0, r.sale.MaxInside-inside), true
 }
 
+// stays learns, from one count to the next, how long people are inside as the cap
+// counts them: the time that all of them spent there for each who went (the
+// exponential's estimate, which those still inside do not bend).
+type stays struct {
+	at     time.Time // of the last count
+	people int64     // inside then
+	gone   int64     // the most who were ever known to have gone
+	spent  float64   // seconds, of all who were inside
+	left   float64   // who went meanwhile
+}
+
+const (
+	usualStay  = 2 * time.Minute // the first guess, for learnWeight people
+	stayMemory = 500             // who went before so many weighs half
+)
+
+func (s *stays) see(w Within, at time.Time) {
+	gone := max(s.gone, w.Take-w.People)
+	if !s.at.IsZero() && at.After(s.at) {
+		s.spent += float64(s.people) * at.Sub(s.at).Seconds()
+		s.left += float64(gone - s.gone)
+	}
+	if s.left >= stayMemory {
+		s.left, s.spent = s.left/2, s.spent/2
+	}
+	s.at, s.people, s.gone = later(s.at, at), w.People, gone
+}
+
+// stay is the mean of it. 0: there is no cap.
+func (r *Release) stay() float64 {
+	if r.sale.MaxInside <= 0 {
+		return 0
+	}
+	guess := min(usualStay, r.sale.PassLife).Seconds()
+	if r.before.Stay > 0 {
+		guess = r.before.Stay
+	}
+	return max(1, (r.stays.spent+learnWeight*guess)/(r.stays.left+learnWeight))
+}
+
+// cappedPace is how many people a second the cap lets in while it is reached: as many
+// as go. 0: there is no cap.
+func (r *Release) cappedPace() float64 {
+	if stay := r.stay(); stay > 0 {
+		return float64(r.sale.MaxInside) / stay
+	}
+	return 0
+}
+
 // toCall is how many are worth calling for: who may be let in by stock and
 // room, and who will take the room that others make until they come.
 func (r *Release) toCall(budget, room int64) int64 {

@@ -77,6 +77,71 @@ func TestETAIsRightWithinAFifth(t *testing.T) {
 	}
 }
 
+// Where the cap on people inside lets in fewer than the rate, the median of the
+// wait says so: here one in twenty of what the rate alone would. It is right within
+// a third once a few hundred have gone, of whom nobody knew how long they stay; and
+// a take-over forgets none of it.
+func TestETAKnowsOfTheCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, people = 50, 1000
+		w := newWorld(t, 20, 1_000_000)
+		w.sale.MaxInside = most
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		first, stop := w.replica(t, store)
+		second, _ := w.replica(t, store)
+		l, other := line(t, first), line(t, second)
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k := ticket(t, other, join(t, other, i))
+			fans.Go(func() {
+				if a, err := comes(ctx, other, k); err == nil && wait(ctx, 30*time.Second+time.Duration(i%20)*time.Second) == nil {
+					giveBack(ctx, t, other, a.Admitted)
+				}
+			})
+		}
+		wait(ctx, 4*time.Minute) //nolint:errcheck // virtual
+		if at := l.Standing(); at.Figures.Pace == 0 || at.Figures.Room > 2 {
+			t.Fatalf("the cap is not reached: %+v", at.Figures)
+		}
+		stop()
+		wait(ctx, 10*time.Second) //nolint:errcheck // virtual
+		var told []forecast
+		called := make([]time.Time, people)
+		for s := other.Standing(); s.Front < people; s = other.Standing() {
+			for n := range s.Front {
+				if called[n].IsZero() {
+					called[n] = time.Now()
+				}
+			}
+			told = append(told, forecast{time.Now(), s.Front, s.Figures})
+			wait(ctx, time.Second) //nolint:errcheck // virtual
+		}
+		var worst float64
+		judged := 0
+		for _, f := range told {
+			for n := f.front; n < people; n += 10 {
+				took := called[n].Sub(f.at).Seconds()
+				if called[n].IsZero() || took < 120 {
+					continue // not called while we looked, or soon: one person is a lot then
+				}
+				p50, _, known := f.of.ETA(admission.Ahead(n, f.front), f.at)
+				if !known {
+					t.Fatalf("nobody can say at %s how long %d takes: %+v", f.at, n, f.of)
+				}
+				judged++
+				worst = max(worst, math.Abs(p50.Seconds()-took)/took)
+			}
+		}
+		t.Logf("%d forecasts, at worst %.0f %% off", judged, 100*worst)
+		if worst > 1.0/3 || judged < 500 {
+			t.Errorf("%.0f %% off at worst, want at most a third, of %d forecasts", 100*worst, judged)
+		}
+		done()
+		fans.Wait()
+	})
+}
+
 // looks is what one person was shown: answers of any replica, of which a page
 // shows none that is earlier than the last.
 type looks struct {

@@ -123,6 +123,7 @@ func (r *Release) Paying(p Paying) { r.paying = p }
 // lets nobody in before this was told once.
 func (r *Release) Within(w Within) {
 	if r.within == nil || w.Take >= r.within.Take {
+		r.stays.see(w, r.now)
 		r.within = &w
 	}
 }

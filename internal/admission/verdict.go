@@ -41,17 +41,23 @@ func Ahead(number, front int64) int64 { return max(0, number-front) }
 
 // ETA is when a place with so many ahead of it will be called: as likely
 // before p50 as after it, and nine times in ten before p90. False: nobody is
-// let in, so nobody can say.
+// let in, so nobody can say. Where a cap on people inside lets in fewer than the
+// rate, it is reckoned as reached, also while it is not yet: while a hall fills,
+// the wait is shorter than told, by no more than somebody stays inside.
 func (f Figures) ETA(ahead int64, now time.Time) (p50, p90 time.Duration, known bool) {
 	if f.Rate <= 0 || f.State != Open && !f.State.Early() {
 		return 0, 0, false
 	}
 	n, turn := float64(ahead), f.Turn
 	people := n * turn // ahead × turn / rate, with the rate in force: not the front's own speed (R9)
+	rate := f.Rate
+	if f.Pace > 0 {
+		rate = min(rate, f.Pace)
+	}
 	// How many of n come is a draw; turn itself is learnt from a sample.
 	spread := math.Sqrt(turn * (1 - turn) * (n + n*n/float64(f.Called+turnWeight)))
 	opens := max(0, time.UnixMilli(f.Opens).Sub(now)) // nobody is let in before
-	return opens + seconds(people/f.Rate), opens + seconds((people+z90*spread)/f.Rate), true
+	return opens + seconds(people/rate), opens + seconds((people+z90*spread)/rate), true
 }
 
 const z90 = 1.2816 // standard deviations from the median to the ninth decile
@@ -69,9 +75,10 @@ const (
 )
 
 // Poll is when a page with so many ahead asks next, before jitter. While
-// nobody is let in it asks as if they were, to be there when it goes on.
+// nobody is let in it asks as if they were, to be there when it goes on; and by
+// the rate alone, as pages do.
 func (f Figures) Poll(ahead int64, now time.Time) time.Duration {
-	f.State = Open
+	f.State, f.Pace = Open, 0
 	eta, _, known := f.ETA(ahead, now)
 	if !known {
 		return PollMax
