@@ -1,0 +1,94 @@
+package webhooks
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Courier sends what is due. Any number may be at work: each delivery is in one's
+// hands at a time, by a lease that he ends with the attempt, or that ends him.
+type Courier struct {
+	Pool     *pgxpool.Pool
+	Name     string // of this process, and no other there ever was
+	Client   *Client
+	Terms    Terms
+	InFlight int           // attempts under way at most, of all endpoints
+	Every    time.Duration // how often it looks for what is due
+	Lease    time.Duration // longer than an attempt, and its writing down, can take
+	Chance   func() float64
+
+	// Told of each look for what is due, and of each attempt when it is written down,
+	// or could not be.
+	Looked func(took int, err error)
+	Seen   func(Errand, Outcome, Settled, error)
+}
+
+// breath is between two looks at least, however much there is to take: what comes
+// meanwhile is taken together.
+const breath = 20 * time.Millisecond
+
+// Run takes and sends until taking ends, and returns when what is under way has
+// ended. work is what that is done under.
+func (c *Courier) Run(taking, work context.Context) error {
+	var sends sync.WaitGroup
+	defer sends.Wait()
+	free := make(chan struct{}, c.InFlight)
+	again := make(chan struct{}, 1) // something ended: there may be room
+	for taking.Err() == nil {
+		if len(free) == c.InFlight {
+			rest(taking, c.Every, again)
+			continue
+		}
+		errands, err := c.take(work, c.InFlight-len(free))
+		c.Looked(len(errands), err)
+		for _, e := range errands {
+			free <- struct{}{}
+			sends.Go(func() {
+				c.run(work, e)
+				<-free
+				select {
+				case again <- struct{}{}:
+				default:
+				}
+			})
+		}
+		rest(taking, breath, nil)
+		if len(errands) == 0 {
+			rest(taking, c.Every, again)
+		}
+	}
+	return nil
+}
+
+// rest waits for a time, or until there is something to do.
+func rest(ctx context.Context, d time.Duration, again <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-again:
+	case <-ctx.Done():
+	}
+}
+
+// run is one errand from the taking to its end in the ledger.
+func (c *Courier) run(ctx context.Context, e Errand) {
+	if c.left(e) < c.Client.limit { // we stood still: it may be another's before it ends
+		return
+	}
+	o := c.Client.send(ctx, e)
+	for {
+		s, err := c.settle(ctx, e, o)
+		if err == nil || ctx.Err() != nil || c.left(e) <= 0 {
+			c.Seen(e, o, s, err)
+			return
+		}
+		rest(ctx, 250*time.Millisecond, nil) // what arrived is not to be sent again for want of a word
+	}
+}
+
+// left is what is left of an errand's lease, at least.
+func (c *Courier) left(e Errand) time.Duration { return c.Lease - time.Since(e.taken) }
