@@ -44,6 +44,7 @@ type cli struct {
 	Process  processCmd  `cmd:"" hidden:""`
 	Codes    codesCmd    `cmd:"" help:"Access codes of an event."`
 	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
+	Webhooks webhooksCmd `cmd:"" help:"The plan audit of organisers' webhooks: when each attempt might have begun, told by one program and judged by two others."`
 	Audit    auditCmd    `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"waitroom/internal/webhooks/ledgertest"
+)
+
+// ofItsOwn runs waitctl webhooks as a process of its own.
+func ofItsOwn(t *testing.T, args ...string) (code int, out, complaints string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], append([]string{"webhooks"}, args...)...)
+	cmd.Env = append(os.Environ(), "RUN_WAITCTL=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exited *exec.ExitError
+	if err != nil && !errors.As(err, &exited) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+}
+
+// answers runs it and wants an exit code, and words from either of its two outputs.
+func answers(t *testing.T, code int, says string, args ...string) (out string) {
+	t.Helper()
+	got, out, complaints := ofItsOwn(t, args...)
+	if got != code || !strings.Contains(out+complaints, says) {
+		t.Errorf("waitctl webhooks %s: exit %d, want %d saying %q\nout: %s\ncomplaints: %s", strings.Join(args, " "), got, code, says, out, complaints)
+	}
+	return out
+}
+
+func change(t *testing.T, dir, name, old, with string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledgertest.Write(t, dir, name, strings.Replace(string(text), old, with, 1))
+}
+
+// The three programs agree on a plan, and each says what is wrong in its own way.
+func TestAPlanIsMadeJudgedAndProbed(t *testing.T) {
+	dir, want := ledgertest.Example(t)
+	report := filepath.Join(dir, "report.json")
+	answers(t, 2, `"report_unavailable: `, "health", "--dir", dir)
+	answers(t, 1, "RESULT: BAD (1 differences)", "probe", "--dir", dir)
+	if out := answers(t, 0, "", "plan", "--dir", dir, "--json"); out != string(want) {
+		t.Errorf("the plan is %s, want %s", out, want)
+	}
+	if kept, err := os.ReadFile(report); err != nil || string(kept) != string(want) {
+		t.Errorf("the report is %s, want %s (%v)", kept, want, err)
+	}
+	answers(t, 0, "9 attempts of 3 endpoints, 2 of them too early; ok: false", "plan", "--dir", dir)
+	answers(t, 0, `{"degraded":false,"issues":[],"checks":["ledger",`, "health", "--dir", dir, "--json")
+	answers(t, 0, "RESULT: OK", "probe", "--dir", dir)
+
+	elsewhere := filepath.Join(t.TempDir(), "other.json")
+	answers(t, 0, "9 attempts", "plan", "--dir", dir, "--out", elsewhere)
+	change(t, dir, "report.json", `"backoff_s": 171`, `"backoff_s": 143`)
+	answers(t, 2, "backoff_s: the report has 143, want 171", "health", "--dir", dir)
+	answers(t, 1, "totals.backoff_s: want 171, got 143", "probe", "--dir", dir)
+	answers(t, 0, `"degraded":false`, "health", "--dir", dir, "--report", elsewhere)
+	answers(t, 0, "RESULT: OK", "probe", "--dir", dir, "--report", elsewhere)
+	ledgertest.Write(t, dir, "report.json", ledgertest.Broken(t))
+	answers(t, 2, `"degraded":true`, "health", "--dir", dir)
+	answers(t, 1, "RESULT: BAD (28 differences)", "probe", "--dir", dir)
+}
+
+// A plan that cannot be computed leaves no old report that somebody could take
+// for one of today.
+func TestNoPlanLeavesNoReport(t *testing.T) {
+	for _, c := range []struct {
+		name, file, old, with string
+		code                  int
+		says                  string
+	}{
+		{"an unusable contract", "retry.env", "WEBHOOK_SUCCESS_MIN=200", "", 3, "WEBHOOK_SUCCESS_MIN is missing"},
+		{"an unknown state", "endpoints.tsv", "draining", "paused", 3, `"paused", want one of [active draining disabled]`},
+		{"a torn ledger", "attempts.tsv", "\t1121\t502\t-", "", 2, "attempts.tsv:10"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, out := range []string{"", filepath.Join(t.TempDir(), "report.json")} {
+				dir, old := ledgertest.Example(t)
+				args, path := []string{"plan", "--dir", dir, "--json"}, filepath.Join(dir, "report.json")
+				if out != "" {
+					args, path = append(args, "--out", out), out
+				}
+				if err := os.WriteFile(path, old, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				change(t, dir, c.file, c.old, c.with)
+				if out := answers(t, c.code, c.says, args...); out != "" {
+					t.Errorf("it printed %s", out)
+				}
+				if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+					t.Errorf("the old report is still there (%v)", err)
+				}
+				answers(t, c.code, `"degraded":true`, "health", "--dir", dir)
+				answers(t, 1, "RESULT: BAD", "probe", "--dir", dir)
+			}
+		})
+	}
+}
+
+// Attempts of an endpoint that nobody knows are counted, in no plan, and no clean
+// ledger.
+func TestAnUnknownEndpointIsInNoPlan(t *testing.T) {
+	dir, _ := ledgertest.Example(t)
+	change(t, dir, "attempts.tsv", "a-05\tep-bravo", "a-05\tep-zulu")
+	out := answers(t, 0, "1 attempts are of endpoints that nobody knows, and in no plan; the first is a-05", "plan", "--dir", dir, "--json")
+	if !strings.Contains(out, `"attempts": 10,`) || strings.Contains(out, "a-05") || strings.Contains(out, "ep-zulu") {
+		t.Errorf("the plan is %s", out)
+	}
+	answers(t, 2, "attempt a-05 is of endpoint ep-zulu, which nobody knows", "health", "--dir", dir)
+	answers(t, 0, "RESULT: OK", "probe", "--dir", dir)
+}
+
+// What is asked wrongly is refused before anything is read, written or removed.
+func TestAnAuditIsAskedForWell(t *testing.T) {
+	dir, report := ledgertest.Example(t)
+	ledgertest.Write(t, dir, "report.json", string(report))
+	answers(t, 2, "want --dir DIR, or --database URL with --contract FILE", "plan")
+	answers(t, 2, "want --dir DIR, or --database URL with --contract FILE", "health", "--report", "x")
+	answers(t, 2, "--dir and --database can't be used together", "plan", "--dir", dir, "--database", "postgres://127.0.0.1:1/x", "--contract", "x")
+	answers(t, 2, "--database and --contract go together", "health", "--database", "postgres://127.0.0.1:1/x")
+	answers(t, 2, "--database needs the --report to judge", "health", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"))
+	answers(t, 2, "--dir", "probe")
+	answers(t, 2, "is what the plan is made of", "plan", "--dir", dir, "--out", filepath.Join(dir, "attempts.tsv"))
+	answers(t, 2, "no such file", "plan", "--dir", dir, "--out", filepath.Join(dir, "none", "report.json"))
+	answers(t, 2, "is a folder", "plan", "--dir", dir, "--out", t.TempDir())
+	answers(t, 2, "connect", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"))
+	answers(t, 3, "unusable", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "none"))
+	answers(t, 0, `"degraded":false`, "health", "--dir", dir)
+}

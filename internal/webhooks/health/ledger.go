@@ -1,0 +1,59 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+)
+
+// row is an attempt of the ledger.
+type row struct {
+	id, endpoint, delivery string // the delivery is known of the tables only
+	no, start, finish      int64
+	status                 int64 // -1: none
+}
+
+func ledgerIn(path string) ([]row, error) {
+	var rows []row
+	whose := map[string]string{}
+	err := each(path, func(n int, line string) error {
+		of := strings.SplitN(line, "\t", 8)
+		if n == 1 && len(of) >= 6 && strings.Join(of[:6], " ") == "attempt_id endpoint_id attempt_no start_ts finish_ts status" {
+			return nil
+		}
+		r, why := rowOf(of)
+		if why != "" {
+			return fmt.Errorf("ledger: %s, line %d: %s", path, n, why)
+		}
+		if _, there := whose[r.endpoint]; !there {
+			whose[r.endpoint] = r.endpoint
+		}
+		r.endpoint = whose[r.endpoint]
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+func rowOf(of []string) (r row, why string) {
+	if len(of) < 6 || len(of) > 7 {
+		return r, fmt.Sprintf("%d columns, not 6 or 7", len(of))
+	}
+	if of[0] == "" || of[1] == "" {
+		return r, "an id is empty"
+	}
+	r.id, r.endpoint, r.status = of[0], of[1], -1
+	numbers, into := of[2:6], []*int64{&r.no, &r.start, &r.finish, &r.status}
+	if of[5] == "-" {
+		numbers = of[2:5]
+	}
+	for i, text := range numbers {
+		var sound bool
+		if *into[i], sound = number(text); !sound {
+			return r, fmt.Sprintf("%q is no whole number", text)
+		}
+	}
+	if r.no < 1 {
+		return r, "attempt_no counts from 1"
+	}
+	return r, ""
+}
