@@ -1,0 +1,219 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
+)
+
+// An endpoint is set to draining at the instant when a retry is due, a thousand
+// times: no attempt begins after that commit. The row's lock orders the two, and
+// Postgres's clock is read under it by both.
+func TestNoAttemptBeginsAfterAnEndpointDrains(t *testing.T) {
+	d := openDepot(t)
+	d.endpoint("shop", "http://127.0.0.1:1/", "max_attempts = 100")
+	d.tell(1)
+	c := d.courier("c")
+	begun, held := 0, 0
+	for i := range 1000 {
+		due := 1 + rand.IntN(3)
+		d.exec(`UPDATE deliveries SET due_at = clock_timestamp() + $1 * interval '1 millisecond', attempts = 0, go = go + 1`, due)
+		var both sync.WaitGroup
+		var stopped time.Time
+		over, begins := make(chan struct{}), make(chan struct{})
+		both.Go(func() {
+			defer close(over)
+			switch {
+			case i%10 == 0: // whatever the machine: some are stopped before
+			case i%10 == 1: // and some after
+				<-begins
+			default:
+				rest(t.Context(), time.Duration(rand.IntN(2000*due))*time.Microsecond, nil)
+			}
+			err := pg.InTx(t.Context(), d.pool, func(tx pgx.Tx) error {
+				return tx.QueryRow(t.Context(), `UPDATE endpoints SET state = 'draining', reason = 'asked' WHERE id = 'shop' RETURNING clock_timestamp()`).Scan(&stopped)
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		var taken []Errand
+		look := func() {
+			e, err := c.take(t.Context(), 10)
+			if err != nil {
+				t.Error(err)
+			}
+			taken = append(taken, e...)
+		}
+		both.Go(func() {
+			defer close(begins)
+			if i%10 == 0 {
+				<-over
+			}
+			for len(taken) == 0 {
+				look()
+				select {
+				case <-over:
+					return
+				default:
+				}
+			}
+		})
+		both.Wait()
+		look() // it is due, and the endpoint is draining: nothing
+		if len(taken) == 0 {
+			held++
+		}
+		for _, e := range taken {
+			begun++
+			if n := d.count(`SELECT count(*) FROM delivery_attempts WHERE delivery_id = $1 AND go = $2 AND started_at > $3`, e.Delivery, e.Go, stopped); n != 0 {
+				t.Fatalf("time %d: an attempt began after its endpoint drained", i)
+			}
+			if s, err := c.settle(t.Context(), e, Outcome{Status: 500}); err != nil || s.Ended != Failed {
+				t.Fatalf("settled: %+v, %v", s, err)
+			}
+		}
+		d.exec(`UPDATE endpoints SET state = 'active', reason = NULL, next_start_at = '-infinity' WHERE id = 'shop'`)
+	}
+	t.Logf("of 1000 retries %d began before, %d never", begun, held)
+	if begun < 100 || held < 100 {
+		t.Errorf("of 1000 %d began and %d were held, want 100 of each at least", begun, held)
+	}
+}
+
+// Only active is sent to. What is not active keeps its deliveries, and they go on
+// when it is.
+func TestOnlyActiveEndpointsAreSentTo(t *testing.T) {
+	d := openDepot(t)
+	r := d.receiver(says200)
+	for _, s := range []string{"draining", "disabled"} {
+		d.endpoint(s, r.URL, fmt.Sprintf("state = '%s', reason = 'asked'", s))
+	}
+	d.endpoint("active", r.URL, "")
+	d.tell(3)
+	d.work(d.courier("c"))
+	d.until(3, "delivered")
+	if n := d.count(`SELECT count(*) FROM deliveries WHERE status = 'waiting' AND attempts = 0`); n != 6 {
+		t.Errorf("%d wait, want 6\n%s", n, d.stand())
+	}
+	d.exec(`UPDATE endpoints SET state = 'active', reason = NULL`)
+	d.until(9, "delivered")
+}
+
+// Two couriers, ten thousand deliveries: each is attempted once, each arrives.
+func TestTwoCouriersSendNothingTwiceAndSkipNothing(t *testing.T) {
+	d := openDepot(t)
+	const endpoints, notices = 5, 2000
+	r := d.receiver(says200)
+	for i := range endpoints {
+		d.endpoint(fmt.Sprint("shop-", i), fmt.Sprintf("%s/%d", r.URL, i), "in_flight = 20")
+	}
+	d.tell(notices)
+	began := time.Now()
+	d.work(d.courier("a"))
+	d.work(d.courier("b"))
+	d.within(5*time.Minute, "all delivered", func() bool {
+		return d.count(`SELECT count(*) FROM deliveries WHERE status <> 'delivered'`) == 0
+	})
+	t.Logf("%d deliveries by two couriers in %.1f s", endpoints*notices, time.Since(began).Seconds())
+	if n := d.count(`SELECT count(*) FROM delivery_attempts`); n != endpoints*notices || len(r.gots()) != n {
+		t.Errorf("%d attempts, %d requests, want %d each", n, len(r.gots()), endpoints*notices)
+	}
+	if n := d.count(`SELECT count(DISTINCT courier) FROM delivery_attempts`); n != 2 {
+		t.Errorf("%d couriers were at work, want 2", n)
+	}
+}
+
+// No more are under way at an endpoint than it can bear, by all couriers together.
+func TestNoMoreAreUnderWayThanAnEndpointBears(t *testing.T) {
+	d := openDepot(t)
+	var mu sync.Mutex
+	now, most := 0, 0
+	r := d.receiver(func(http.ResponseWriter, *http.Request, int) {
+		mu.Lock()
+		now++
+		most = max(most, now)
+		mu.Unlock()
+		rest(t.Context(), 10*time.Millisecond, nil)
+		mu.Lock()
+		now--
+		mu.Unlock()
+	})
+	d.endpoint("shop", r.URL, "in_flight = 3")
+	d.tell(60)
+	for i := range 3 {
+		d.work(d.courier(fmt.Sprint("c", i)))
+	}
+	d.until(60, "delivered")
+	if most > 3 {
+		t.Errorf("%d were under way, want at most 3", most)
+	}
+}
+
+// Of fifty endpoints five are silent, five fail and five take one a minute: the
+// others get everything, and soon.
+func TestOneSlowEndpointDelaysNoOther(t *testing.T) {
+	d := openDepot(t)
+	const notices = 20
+	silent := d.receiver(func(_ http.ResponseWriter, r *http.Request, _ int) { <-r.Context().Done() })
+	failing := d.receiver(saysStatus(http.StatusInternalServerError))
+	well := d.receiver(says200)
+	for i := range 50 {
+		switch id := fmt.Sprintf("shop-%02d", i); {
+		case i < 5:
+			d.endpoint(id, silent.URL, "in_flight = 4")
+		case i < 10:
+			d.endpoint(id, failing.URL, "in_flight = 4")
+		case i < 15:
+			d.endpoint(id, well.URL, "per_minute = 1")
+		default:
+			d.endpoint(id, well.URL, "")
+		}
+	}
+	d.work(d.courier("a"))
+	began := time.Now()
+	for range notices {
+		d.tell(1)
+	}
+	d.within(2*time.Minute, "the other 35 have all of them", func() bool {
+		return d.count(`SELECT count(*) FROM deliveries WHERE status = 'delivered' AND endpoint_id >= 'shop-15'`) == 35*notices
+	})
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("the last came after %s, want 30 s at most", took)
+	}
+	if n := d.count(`SELECT count(*) FROM deliveries WHERE endpoint_id BETWEEN 'shop-10' AND 'shop-14' AND status = 'waiting' AND attempts = 0`); n != 5*(notices-1) {
+		t.Errorf("%d wait for those that take one a minute, want %d", n, 5*(notices-1))
+	}
+}
+
+// A courier that is told to end takes nothing more, and ends what it has begun.
+func TestACourierEndsWhatItHasBegun(t *testing.T) {
+	d := openDepot(t)
+	arrived, go_ := make(chan struct{}, 10), make(chan struct{})
+	r := d.receiver(func(http.ResponseWriter, *http.Request, int) { arrived <- struct{}{}; <-go_ })
+	d.endpoint("shop", r.URL, "in_flight = 2")
+	d.tell(5)
+	c := d.courier("c")
+	taking, end := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.Run(taking, t.Context()) }() //nolint:errcheck // it never fails
+	<-arrived
+	<-arrived
+	end()
+	close(go_)
+	<-ended
+	if n := d.count(`SELECT count(*) FROM deliveries WHERE status = 'delivered'`); n != 2 {
+		t.Errorf("%d delivered, want 2", n)
+	}
+	if n := d.count(`SELECT count(*) FROM deliveries WHERE status = 'waiting' AND attempts = 0`); n != 3 {
+		t.Errorf("%d wait untouched, want 3", n)
+	}
+}
