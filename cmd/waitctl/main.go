@@ -26,26 +26,27 @@ import (
 type cli struct {
 	Version kong.VersionFlag `help:"Say which build this is."`
 
-	Migrate  migrateCmd  `cmd:"" help:"Bring the database's schema up to this program's."`
-	Event    eventCmd    `cmd:"" help:"Create and look at events."`
-	Plan     planCmd     `cmd:"" help:"Check and import seating plans."`
-	Rate     rateCmd     `cmd:"" help:"Set how many people a second are let in."`
-	Pause    pauseCmd    `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
-	Resume   resumeCmd   `cmd:"" help:"Undo pause."`
-	Close    closeCmd    `cmd:"" help:"End the sale for good."`
-	Orders   ordersCmd   `cmd:"" help:"Orders that wait to be paid."`
-	Key      keyCmd      `cmd:"" help:"Keys of the organisers' API."`
-	Demo     demoCmd     `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
-	Refunds  refundsCmd  `cmd:"" help:"Money on its way back: when it is there, what waits, what a person has to do."`
-	Human    humanCmd    `cmd:"" help:"What a person has to look at: take it, note, push it again, decide, resolve. Nothing is ever deleted."`
-	Mcp      mcpCmd      `cmd:"" help:"Tools for a language model that helps customers: refund a line, see how it stands, see an order."`
-	Seats    seatsCmd    `cmd:"" help:"The seats that the house holds back."`
-	Rehearse rehearseCmd `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
-	Process  processCmd  `cmd:"" hidden:""`
-	Codes    codesCmd    `cmd:"" help:"Access codes of an event."`
-	Draw     drawCmd     `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
-	Webhooks webhooksCmd `cmd:"" help:"The plan audit of organisers' webhooks: when each attempt might have begun, told by one program and judged by two others."`
-	Audit    auditCmd    `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
+	Migrate   migrateCmd   `cmd:"" help:"Bring the database's schema up to this program's."`
+	Event     eventCmd     `cmd:"" help:"Create and look at events."`
+	Plan      planCmd      `cmd:"" help:"Check and import seating plans."`
+	Rate      rateCmd      `cmd:"" help:"Set how many people a second are let in."`
+	Pause     pauseCmd     `cmd:"" help:"Let nobody in until resume. Who is inside may still buy."`
+	Resume    resumeCmd    `cmd:"" help:"Undo pause."`
+	Close     closeCmd     `cmd:"" help:"End the sale for good."`
+	Orders    ordersCmd    `cmd:"" help:"Orders that wait to be paid."`
+	Key       keyCmd       `cmd:"" help:"Keys of the organisers' API."`
+	Demo      demoCmd      `cmd:"" help:"A whole on-sale on this machine, to watch; ends with the audit."`
+	Refunds   refundsCmd   `cmd:"" help:"Money on its way back: when it is there, what waits, what a person has to do."`
+	Human     humanCmd     `cmd:"" help:"What a person has to look at: take it, note, push it again, decide, resolve. Nothing is ever deleted."`
+	Mcp       mcpCmd       `cmd:"" help:"Tools for a language model that helps customers: refund a line, see how it stands, see an order."`
+	Seats     seatsCmd     `cmd:"" help:"The seats that the house holds back."`
+	Rehearse  rehearseCmd  `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
+	Process   processCmd   `cmd:"" hidden:""`
+	Codes     codesCmd     `cmd:"" help:"Access codes of an event."`
+	Draw      drawCmd      `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
+	Webhooks  webhooksCmd  `cmd:"" help:"The plan audit of organisers' webhooks: when each attempt might have begun, told by one program and judged by two others."`
+	Endpoints endpointsCmd `cmd:"" help:"Where organisers are told: add, edit, rotate, drain, test, look at what was sent, send it again."`
+	Audit     auditCmd     `cmd:"" help:"Recompute an event's promises from raw rows: 0 clean, 2 something differs, 3 it cannot be told."`
 }
 
 func main() {

@@ -99,9 +99,9 @@ func (s *steering) hear(ctx context.Context, word steeringWord) {
 	s.changed(ctx)
 }
 
-func (s *steering) desk() *httpapi.Desk {
+func (s *steering) desk(endpoints httpapi.EndpointRules) *httpapi.Desk {
 	return &httpapi.Desk{
-		Ring: s.ring, Pool: s.pool,
+		Ring: s.ring, Pool: s.pool, Endpoints: endpoints,
 		Halt: s.halt, Halted: s.halted,
 		Changed: func(ctx context.Context, event string) {
 			s.changed(ctx)

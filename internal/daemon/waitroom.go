@@ -40,6 +40,7 @@ type WaitroomConfig struct {
 	dynamo.Config
 	Identity
 	Asking
+	Endpoints
 
 	Replica string        `env:"REPLICA" help:"This replica's name, unlike any other's that runs. Default: the host's, and a word of chance."`
 	Hold    time.Duration `env:"HOLD" default:"2s" help:"How long a request for a pass stands at the door. Longer: fewer requests, more of them open."`
@@ -75,7 +76,7 @@ func (c WaitroomConfig) Validate() error {
 		process.Want(origins(c.PayOrigins), "PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins),
 		process.Want(c.JoinsPerNetwork >= 0, "JOINS_PER_NETWORK %d: want 0 (no limit) or more", c.JoinsPerNetwork),
 		process.Want(proxies == nil, "TRUSTED_PROXIES: %w", proxies),
-		c.TokenKeys.validate(), c.Identity.validate(), c.Asking.validate(), c.Common.validate(),
+		c.TokenKeys.validate(), c.Identity.validate(), c.Asking.validate(), c.Endpoints.validate(), c.Common.validate(),
 	)
 }
 
@@ -169,7 +170,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 			return inventory.Ask(ctx, nc, at)
 		},
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
-		AdminToken: c.AdminToken, Desk: steering.desk(), Support: c.Asking.support(p, steering.pool), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
+		AdminToken: c.AdminToken, Desk: steering.desk(c.Endpoints.rules()), Support: c.Asking.support(p, steering.pool), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
 }
 

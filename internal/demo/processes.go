@@ -78,8 +78,9 @@ func (h *House) start(ctx context.Context, b Build) error {
 		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
 		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
-		Identity: b.Identity,
-		Asking:   daemon.Asking{Install: "demo", RefundLimit: 100_00, RefundCalls: 5},
+		Identity:  b.Identity,
+		Asking:    daemon.Asking{Install: "demo", RefundLimit: 100_00, RefundCalls: 5},
+		Endpoints: daemon.Endpoints{Most: 20, Loopback: true},
 	}
 	if b.Replicas > 0 {
 		return h.startReplicas(ctx, b, room)

@@ -92,7 +92,8 @@ func (a *API) Admin() *fiber.App {
 	app.Get("/v1/admin/events/:event/line", a.export)
 	a.organisers(app)
 	a.refunding(app)
-	a.humanPages(app)
+	a.endpointRoutes(app)
+	a.operatorPages(app)
 	return app
 }
 

@@ -63,12 +63,6 @@ type pastBody struct {
 }
 
 func itemOf(i support.Item) itemBody {
-	known := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
 	return itemBody{
 		ID: i.ID, Kind: i.Kind, Subject: i.Subject, Event: known(i.Event), Order: i.Order, Payment: i.Payment, Detail: i.Detail,
 		Owner: known(i.Owner), OpenedAt: i.OpenedAt.UTC(), ResolvedAt: utc(i.ResolvedAt), Operation: known(i.Operation),

@@ -17,13 +17,14 @@ import (
 	"waitroom/internal/support"
 )
 
-// human are the pages of the human list, on the operators' listener: forms and
-// links, without a script. A person signs in by the browser's own prompt, with
-// their name and an organiser's key; both stand in the history.
-func (a *API) humanPages(app *fiber.App) {
+// operatorPages are the human list and the webhooks, on the operators' listener:
+// forms and links, without a script. A person signs in by the browser's own
+// prompt, with their name and an organiser's key; both stand in the history.
+func (a *API) operatorPages(app *fiber.App) {
 	p, err := newPages(a)
 	if err != nil { // the templates are aboard: a mistake of ours, said to whoever asks
 		app.Get("/human", func(*fiber.Ctx) error { return err })
+		app.Get("/webhooks", func(*fiber.Ctx) error { return err })
 		return
 	}
 	app.Get("/assets/:hash/:name", p.asset)
@@ -31,6 +32,10 @@ func (a *API) humanPages(app *fiber.App) {
 	app.Get("/human/:item", p.humanItem)
 	app.Post("/human/approvals/:approval", p.sameOrigin, p.humanDecide)
 	app.Post("/human/:item", p.sameOrigin, p.humanAct)
+	app.Get("/webhooks", p.webhooks)
+	app.Post("/webhooks/endpoints/:endpoint", p.sameOrigin, p.webhooksEndpoint)
+	app.Get("/webhooks/deliveries/:delivery", p.webhooksDelivery)
+	app.Post("/webhooks/deliveries/:delivery/replay", p.sameOrigin, p.webhooksReplay)
 }
 
 // worker is a person and the key that they came with.
@@ -51,7 +56,7 @@ func (p *pages) worker(c *fiber.Ctx, scope organiser.Scope) (worker, error) {
 	text, err := base64.StdEncoding.DecodeString(coded)
 	person, token, ok := strings.Cut(string(text), ":")
 	person = strings.TrimSpace(person)
-	if err != nil || !ok || !strings.EqualFold(kind, "Basic") || person == "" || len(person) > 60 {
+	if err != nil || !ok || !strings.EqualFold(kind, "Basic") || person == "" || len(person) > 60 || !isText(person) {
 		return worker{}, problem("token_missing", "Sign in with your name, and an organiser's key as the password.")
 	}
 	key, ok := look.Key(token)

@@ -29,6 +29,8 @@ type Desk struct {
 	// The others read them within a second.
 	Changed func(ctx context.Context, event string)
 
+	Endpoints EndpointRules
+
 	mu      sync.Mutex
 	keeping map[string][]organiser.Stop // by event: stops that are still to be written down
 }

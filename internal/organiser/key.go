@@ -29,11 +29,13 @@ const (
 	RefundsWrite   Scope = "refunds:write"   // ask for refunds, of a customer who is named
 	RefundsApprove Scope = "refunds:approve" // say yes or no to refunds that others asked for
 	HumanWrite     Scope = "human:write"     // take, note, decide what is on the human list
+	WebhooksRead   Scope = "webhooks:read"   // endpoints, how they do, what was sent and answered
+	WebhooksWrite  Scope = "webhooks:write"  // endpoints, their secrets, tests, replays
 )
 
 // Scopes are all that there are.
 func Scopes() []Scope {
-	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite}
+	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite, WebhooksRead, WebhooksWrite}
 }
 
 // House is whose events are that were given to nobody.
