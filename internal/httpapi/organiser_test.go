@@ -225,6 +225,30 @@ func TestSenselessSettingsAreRefused(t *testing.T) {
 	}
 }
 
+// The opening is not moved to before the lobby's order can be drawn: nobody would
+// be let in, on doubt. Later, it is.
+func TestAnOpeningLeavesTimeForTheDraw(t *testing.T) {
+	h := open(t, demo.Build{})
+	d := h.desk(organiser.House, "desk", organiser.LineRead, organiser.LineWrite)
+	lobby := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
+	for _, sql := range []string{
+		`UPDATE events SET opens_at = $1::timestamptz + interval '1 hour', version = version + 1`,
+		`INSERT INTO draws (event_id, epoch, seed, lobby_opens_at, lobby_closes_at) SELECT id, epoch, sha256('seed'), now(), $1 FROM events`,
+	} {
+		if _, err := h.pool.Exec(t.Context(), sql, lobby); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for after, status := range map[time.Duration]int{-time.Minute: 422, 0: 422, 14 * time.Second: 422, 15 * time.Second: 200, 2 * time.Hour: 200} {
+		all, tag := d.settings()
+		opens := lobby.Add(after).Format(time.RFC3339)
+		a := d.ask("PUT", own+"/settings", "", with(all, map[string]any{"opens_at": opens}), "If-Match", tag)
+		if a.status != status || status == 422 && (a.code() != "senseless_setting" || !strings.Contains(a.String(), lobby.Format(time.RFC3339))) {
+			t.Errorf("opening %s after the lobby closes: %s, want %d", after, a, status)
+		}
+	}
+}
+
 // Every route opens to the right key alone. Another organiser's event is
 // answered like none, to the letter, and no key but an organiser's opens
 // anything; nothing of this is on the public's listener.

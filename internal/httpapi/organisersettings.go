@@ -251,11 +251,18 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, problem("sale_closed", "Closed is final.")
 	case moved && !old.OpensAt.After(now):
 		return old, senseless("opens_at", "what it is: the sale has begun")
+	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(drawLead)):
+		return old, senseless("opens_at", fmt.Sprintf("at least %s after the lobby closes, at %s: the draw comes between",
+			drawLead, e.Draw.LobbyClosesAt.UTC().Format(time.RFC3339)))
 	case closes && !e.ClosesAt.After(now):
 		return old, senseless("closes_at", "a time to come; to close now, close the sale")
 	}
 	return e, r.bounded(old.Rate, e.Rate)
 }
+
+// drawLead is the least time from a lobby's closing to the opening, as event files
+// have it.
+const drawLead = 15 * time.Second
 
 func (r revision) movesLimit(old inventory.Event) bool {
 	was, is := old.RefundLimit, r.body.RefundLimit

@@ -41,7 +41,7 @@ type Event struct {
 	Accounts     Asked    // of who joins
 	Codes        Asked
 	AccessCodes  *AccessCodes `db:"-"` // nil: none yet; CreateEvent alone knows them
-	Draw         *Draw        `db:"-"` // nil: first come, first served; CreateEvent alone knows it
+	Draw         *Draw        `db:"-"` // nil: first come, first served; CreateEvent and Revise know it
 
 	// What only the database knows; CreateEvent does not read them.
 	Control  string

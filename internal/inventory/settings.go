@@ -39,16 +39,22 @@ func Revise(ctx context.Context, pool *pgxpool.Pool, event string, who Asker, de
 }
 
 func locked(ctx context.Context, tx pgx.Tx, event string) (e Event, now time.Time, err error) {
+	var opens, closes *time.Time
+	var beacon *string
 	err = tx.QueryRow(ctx, `
 		SELECT id, title, venue, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
 		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, refund_limit_minor, organiser, control, coalesce(plan_hash, ''), version,
-		  clock_timestamp()
-		FROM events WHERE id = $1 FOR NO KEY UPDATE`, event).Scan(
+		  lobby_opens_at, lobby_closes_at, beacon, clock_timestamp()
+		FROM events e LEFT JOIN draws d ON (d.event_id, d.epoch) = (e.id, e.epoch)
+		WHERE e.id = $1 FOR NO KEY UPDATE OF e`, event).Scan(
 		&e.ID, &e.Title, &e.Venue, &e.Currency, &e.OpensAt, &e.ClosesAt, &e.Rate, &e.LineCap,
 		&e.OrderLimit, &e.AccountLimit, &e.PassQuota, &e.PassLife, &e.CallWindow, &e.PayWithin, &e.PayExtension,
 		&e.SharePrior, &e.TicketsPrior, &e.StockSlack, &e.MaxInside, &e.PaymentQuota, &e.Late, &e.RefundLimit, &e.Organiser, &e.Control, &e.PlanHash, &e.Version,
-		&now)
+		&opens, &closes, &beacon, &now)
+	if opens != nil && closes != nil && beacon != nil {
+		e.Draw = &Draw{LobbyOpensAt: *opens, LobbyClosesAt: *closes, Beacon: *beacon}
+	}
 	return e, now, err
 }
 
