@@ -18,6 +18,10 @@ func (h *hall) kept() *inventory.Hall {
 	}
 	var kept inventory.Hall
 	kept.Seatmap, kept.Hash = h.Seatmap()
+	kept.Orphans = inventory.Orphans(h.Orphans)
+	if h.Focus != nil {
+		kept.Focus = &inventory.Focus{X: h.Focus.X, Y: h.Focus.Y}
+	}
 	for _, t := range h.Tiers {
 		kept.Tiers = append(kept.Tiers, inventory.Tier{ID: t.ID, AmountMinor: t.AmountMinor, Color: t.Color})
 	}

@@ -25,22 +25,31 @@ const (
 	mostSeats = 100 // that one request may name
 )
 
-// wish is what a claim asks for: seats by name, or a quantity of a tier.
+// wish is what a claim asks for: seats by name, a quantity of a tier, or the best.
 type wish struct {
-	Seats    []string `json:"seats,omitempty"`
-	Tier     string   `json:"tier,omitempty"`
-	Quantity int      `json:"quantity,omitempty"`
+	Seats    []string        `json:"seats,omitempty"`
+	Tier     string          `json:"tier,omitempty"`
+	Quantity int             `json:"quantity,omitempty"`
+	Best     *inventory.Best `json:"best,omitempty"`
 }
 
 // check refuses what no sale could grant, naming the member.
 func (w wish) check() error {
 	switch {
+	case w.Best != nil && (len(w.Seats) > 0 || w.Tier != "" || w.Quantity != 0):
+		return problem("bad_request", "best stands alone: no seats, tier or quantity beside it")
+	case w.Best != nil && (w.Best.Count < 1 || w.Best.Count > mostSeats):
+		return problem("bad_request", fmt.Sprintf("best.count: a whole number from 1 to %d", mostSeats))
+	case w.Best != nil && (w.Best.Accessible < 0 || w.Best.Accessible > w.Best.Count):
+		return problem("bad_request", "best.accessible: a whole number from 0 to best.count")
+	case w.Best != nil:
+		return nil
 	case len(w.Seats) > 0 && (w.Tier != "" || w.Quantity != 0):
 		return problem("bad_request", "either seats, or tier and quantity")
 	case len(w.Seats) > mostSeats:
 		return problem("bad_request", fmt.Sprintf("seats: %d at most", mostSeats))
 	case len(w.Seats) == 0 && w.Tier == "":
-		return problem("bad_request", "seats, or tier and quantity, are missing")
+		return problem("bad_request", "seats, or tier and quantity, or best, are missing")
 	case w.Tier != "" && (w.Quantity < 1 || w.Quantity > mostSeats):
 		return problem("bad_request", fmt.Sprintf("quantity: a whole number from 1 to %d", mostSeats))
 	}
@@ -55,6 +64,14 @@ func (w wish) check() error {
 		seen[s] = true
 	}
 	return nil
+}
+
+// size is how many seats are wished for.
+func (w wish) size() int {
+	if w.Best != nil {
+		return w.Best.Count
+	}
+	return len(w.Seats) + w.Quantity
 }
 
 // hash names what is wished for, however it was spelt.
@@ -137,7 +154,10 @@ func (a *API) claim(ctx context.Context, r claimRequest) (reply, error) {
 func (h *Hall) attempt(r claimRequest, p admission.Pass) (inventory.Attempt, error) {
 	at := inventory.Attempt{
 		Event: r.event, Account: p.Holder, Holder: p.Holder, Epoch: p.Epoch, Place: p.Place, Take: p.Take,
-		Quota: p.Quota, Key: r.key, BodyHash: r.wish.hash(), Tier: r.wish.Tier, Quantity: r.wish.Quantity,
+		Quota: p.Quota, Key: r.key, BodyHash: r.wish.hash(), Tier: r.wish.Tier, Quantity: r.wish.Quantity, Best: r.wish.Best,
+	}
+	if r.wish.Best != nil {
+		return at, h.offers(*r.wish.Best)
 	}
 	if r.wish.Tier != "" && !h.tiers[r.wish.Tier] {
 		return at, problem("unknown_tier", strconv.Quote(r.wish.Tier)+" has no general admission")
@@ -180,10 +200,10 @@ func (a *API) answered(ctx context.Context, line *admission.Line, hall *Hall, r 
 		}
 		return reply{status: status, body: order}, nil
 	case inventory.Taken:
-		line.FoundNothing(p, int64(len(r.wish.Seats)))
+		line.FoundNothing(p, int64(r.wish.size()))
 		return reply{}, problem("seats_taken", "").with("taken", hall.names(r.wish.Seats, answer.Taken))
 	case inventory.SoldOut:
-		line.FoundNothing(p, int64(r.wish.Quantity))
+		line.FoundNothing(p, int64(r.wish.size()))
 		return reply{}, problem("sold_out", "").with("left", answer.Left)
 	case inventory.OverLimit:
 		refused := problem("over_limit", "").with("limit", answer.Limit)

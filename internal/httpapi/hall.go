@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"waitroom/internal/block"
 	"waitroom/internal/inventory"
 )
 
@@ -16,14 +17,16 @@ import (
 // not change, and the availability, which is worked out once a second and
 // served from memory to any number of people.
 type Hall struct {
-	event   string
-	plan    inventory.SeatPlan
-	index   map[string]int // guid to pos
-	tiers   map[string]bool
-	free    atomic.Pointer[Document]
-	last    atomic.Pointer[inventory.Count]
-	drawing *drawing // nil: it has no seats to draw and to choose one by one
-	picker  atomic.Pointer[picker]
+	event    string
+	plan     inventory.SeatPlan
+	index    map[string]int // guid to pos
+	tiers    map[string]bool
+	rows     *block.Hall
+	numbered map[string]int // guid to a seat of rows
+	free     atomic.Pointer[Document]
+	last     atomic.Pointer[inventory.Count]
+	drawing  *drawing // nil: it has no seats to draw and to choose one by one
+	picker   atomic.Pointer[picker]
 }
 
 // Document is bytes that are the same for everyone, with their strong ETag.
@@ -46,6 +49,7 @@ func NewHall(event string, plan inventory.SeatPlan) *Hall {
 			h.tiers[s.Tier] = true
 		}
 	}
+	h.rows, h.numbered = rowsOf(plan)
 	h.drawing = drawingOf(plan)
 	return h
 }

@@ -33,6 +33,7 @@ type orderBody struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	Version     int64      `json:"version"`
 	PayURL      string     `json:"pay_url"`
+	Together    *bool      `json:"together,omitempty"`
 }
 
 type orderAnswer struct {
@@ -47,6 +48,9 @@ func (a *API) body(o inventory.Order) orderAnswer {
 	}
 	for _, s := range o.Seats {
 		b.Seats = append(b.Seats, seatBody{s.GUID, s.Section, s.Row, s.Number, s.Tier, s.AmountMinor, s.GivenBack})
+	}
+	if hall, ok := a.Halls.Get(o.Event); ok {
+		b.Together = hall.together(o.Seats)
 	}
 	return orderAnswer{b}
 }

@@ -36,6 +36,7 @@ func (ch choice) ticked() map[string]bool {
 }
 
 func readChoice(c *fiber.Ctx) (ch choice) {
+	var best inventory.Best
 	for name, value := range c.Request().PostArgs().All() {
 		tier, general := strings.CutPrefix(string(name), "quantity:")
 		n, _ := strconv.Atoi(string(value))
@@ -46,6 +47,14 @@ func readChoice(c *fiber.Ctx) (ch choice) {
 			ch.wish.Seats = append(ch.wish.Seats, string(value))
 		case general && n > 0:
 			ch.wish.Tier, ch.wish.Quantity = tier, n
+		case string(name) == "best":
+			best.Count, ch.wish.Best = n, &best
+		case string(name) == "best-tier":
+			best.Tier = string(value)
+		case string(name) == "best-wheelchairs":
+			best.Accessible = n
+		case string(name) == "best-apart":
+			best.Split = true
 		}
 	}
 	if _, err := uuid.Parse(ch.key); err != nil {
@@ -61,6 +70,7 @@ func (p *pages) claim(c *fiber.Ctx) error {
 	}
 	ch := readChoice(c)
 	switch {
+	case ch.wish.Best != nil: // the button beside it was pressed
 	case len(ch.wish.Seats) == 0 && ch.wish.Tier == "":
 		return p.pick(c, ch, "Choose at least one seat first.")
 	case len(ch.wish.Seats) > 0 && ch.wish.Tier != "":
@@ -107,6 +117,9 @@ func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
 	}
 	if left, ok := why.Extra["left"]; ok {
 		message = "There are not that many left: " + asText(left) + " free."
+		if ch.wish.Best != nil {
+			message = "That many are not free side by side. The most just now: " + asText(left) + "."
+		}
 	}
 	return p.pick(c, ch, message)
 }

@@ -21,7 +21,8 @@ type seatsPage struct {
 	Quota         int
 	Until         time.Time
 	AnyFree       bool
-	Hall          *drawing // nil: nothing to draw
+	Hall          *drawing  // nil: nothing to draw
+	Best          *bestPage // nil: no seats to choose among
 	General       []generalGroup
 	List          template.HTML
 }
@@ -117,6 +118,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		Quota: pass.Quota, Until: pass.ExpiresAt,
 		Hall:    hall.drawing.says("Map of the hall. The list below has the same seats, by section and row."),
 		General: hall.general(hall.last.Load()), List: shown.list,
+		Best: hall.bestOf(c.Params("event"), was.key, pass.Quota),
 	}
 	s.AnyFree, s.Message = shown.any || len(s.General) > 0, message
 	if err := p.show(c, "seats.html", s, personal); err != nil {

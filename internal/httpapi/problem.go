@@ -87,6 +87,7 @@ var problems = map[string]struct {
 	"key_reused":           {422, "This Idempotency-Key was used for another request"},
 	"unknown_seat":         {422, "There is no such seat"},
 	"unknown_tier":         {422, "There is no such price tier"},
+	"unknown_section":      {422, "There is no such section"},
 	"senseless_setting":    {422, "There can be no such setting"},
 	"precondition_missing": {428, "This request needs an If-Match"},
 	"too_many_requests":    {429, "Too many requests"},

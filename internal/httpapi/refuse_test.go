@@ -76,6 +76,13 @@ func badClaims(g guest) []refusal {
 		claim("unknown seat", named("A-2", "Z-99"), 422, "unknown_seat", true), claim("seat of no text", named("A-2\x00"), 400, "bad_request", true),
 		claim("unknown tier", seats{"tier": "Balcony", "quantity": 1}, 422, "unknown_tier", true),
 		claim("tier of numbered seats", seats{"tier": "Seats", "quantity": 1}, 422, "unknown_tier", true),
+		bad("best without a count", seats{"best": seats{}}), bad("best 0", seats{"best": seats{"count": 0}}), bad("best 101", seats{"best": seats{"count": 101}}),
+		bad("best 2.5", seats{"best": seats{"count": 2.5}}), bad("best and seats", seats{"best": seats{"count": 2}, "seats": []string{"A-2"}}),
+		bad("best and a quantity", seats{"best": seats{"count": 2}, "tier": "Standing", "quantity": 1}), bad("best of something else", seats{"best": seats{"count": 2, "row": "A"}}),
+		claim("more wheelchairs than people", seats{"best": seats{"count": 1, "accessible": 2}}, 400, "bad_request", true),
+		claim("best of an unknown tier", seats{"best": seats{"count": 2, "tier": "Standing"}}, 422, "unknown_tier", true),
+		claim("best of an unknown section", seats{"best": seats{"count": 2, "section": "Roof"}}, 422, "unknown_section", true),
+		claim("best that there is not", seats{"best": seats{"count": 3, "accessible": 1}}, 409, "sold_out", true),
 		claim("seat in a cart", named("A-1"), 409, "seats_taken", true),
 		claim("more than an order may have", named("A-2", "A-3", "A-4", "A-5", "A-6"), 409, "over_limit", true),
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Attempt is one purchase attempt: named seats, or a quantity of a tier of
-// general admission. Account and Key name it for ever: asked again, it gets the
+// Attempt is one purchase attempt: named seats, a quantity of a tier of general
+// admission, or the best seats that are free. Account and Key name it for ever: asked again, it gets the
 // order that it got the first time.
 type Attempt struct {
 	Event, Account, Holder string
@@ -22,6 +22,7 @@ type Attempt struct {
 	Seats                  []int64
 	Tier                   string
 	Quantity               int
+	Best                   *Best
 }
 
 // mostSeats bounds what one attempt makes Postgres look at. An event's own
@@ -40,8 +41,10 @@ func (a Attempt) Validate() error {
 		return fmt.Errorf("%w: epoch %d, place %d, take %d, quota %d are no pass's", ErrBadAttempt, a.Epoch, a.Place, a.Take, a.Quota)
 	case !text(a.Key, 200) || strings.ContainsFunc(a.Key, func(r rune) bool { return r < '!' || r > '~' }):
 		return fmt.Errorf("%w: a key is 1 to 200 visible ASCII characters", ErrBadAttempt)
-	case (len(a.Seats) > 0) == (a.Tier != ""):
-		return fmt.Errorf("%w: it wants either seats or a quantity of a tier", ErrBadAttempt)
+	case a.wishes() != 1:
+		return fmt.Errorf("%w: it wants seats, a quantity of a tier, or the best: one of the three", ErrBadAttempt)
+	case a.Best != nil && !a.Best.sense():
+		return fmt.Errorf("%w: the best are 1 to %d seats, at most as many of them for wheelchairs", ErrBadAttempt, mostSeats)
 	case a.Tier != "" && !text(a.Tier, 400): // 100 characters, as the price_tiers table has it
 		return fmt.Errorf("%w: a tier is a text of at most 400 bytes", ErrBadAttempt)
 	case a.Tier == "" && a.Quantity != 0, a.Tier != "" && a.Quantity < 1, a.size() > mostSeats:
@@ -62,7 +65,21 @@ func text(s string, most int) bool {
 }
 
 // size is how many seats it wants.
-func (a Attempt) size() int { return len(a.Seats) + a.Quantity }
+func (a Attempt) size() int {
+	if a.Best != nil {
+		return a.Best.Count
+	}
+	return len(a.Seats) + a.Quantity
+}
+
+func (a Attempt) wishes() (n int) {
+	for _, is := range []bool{len(a.Seats) > 0, a.Tier != "", a.Best != nil} {
+		if is {
+			n++
+		}
+	}
+	return n
+}
 
 // Outcome is what became of an attempt.
 type Outcome string
@@ -71,7 +88,7 @@ const (
 	Claimed    Outcome = "claimed"
 	Already    Outcome = "already"     // asked before: the same order again
 	Taken      Outcome = "taken"       // some of its seats are not free
-	SoldOut    Outcome = "sold_out"    // fewer units of its tier are free than it wants
+	SoldOut    Outcome = "sold_out"    // fewer are free than it wants: units of its tier, or seats of a block that fits
 	OverLimit  Outcome = "over_limit"  // see Limit
 	KeyReused  Outcome = "key_reused"  // its key was used for something else
 	SaleClosed Outcome = "sale_closed" // closed, over, or of another epoch
@@ -101,5 +118,5 @@ type Answer struct {
 	Order   uuid.UUID // claimed, already; over_limit by a pending order: that one
 	Taken   []int64   // taken: the seats that are not free
 	Limit   Limit     // over_limit
-	Left    int       // sold_out: how many units are free, fewer than it wants
+	Left    int       // sold_out: how many units are free, or seats side by side
 }

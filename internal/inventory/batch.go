@@ -35,6 +35,7 @@ type Claimer struct {
 	queue *queue
 	log   *slog.Logger
 	meter *meter
+	halls halls
 }
 
 // NewClaimer makes a claimer; Run sets it to work. The pool has a connection

@@ -10,24 +10,31 @@ import (
 	"waitroom/internal/pgtest"
 )
 
-// BenchmarkClaim claims one seat after the other, each for an account of its
-// own, with 256 buyers asking at any time. Run it with -benchtime=20000x: the
-// hall has a seat for each claim.
+// BenchmarkClaim claims seat after seat, each claim for an account of its own,
+// with 256 buyers asking at any time. Run it with -benchtime=10000x: the hall has
+// seats for each claim.
 func BenchmarkClaim(b *testing.B) {
-	for _, tier := range []string{"named", "general"} {
-		for _, batch := range []int{1, 16, 64} {
-			b.Run(fmt.Sprintf("%s/batch=%d", tier, batch), func(b *testing.B) { benchClaim(b, tier == "named", batch) })
+	for _, batch := range []int{1, 16, 64} {
+		for kind, ask := range map[string]func(s *sale, i int) Attempt{
+			"named":   func(s *sale, i int) Attempt { return s.attempt(fan(i), "k", s.seats[2*i]) },
+			"pairs":   func(s *sale, i int) Attempt { return s.attempt(fan(i), "k", s.seats[2*i], s.seats[2*i+1]) },
+			"best-2":  func(s *sale, i int) Attempt { return s.best(fan(i), "k", Best{Count: 2}) },
+			"general": func(s *sale, i int) Attempt { return s.standing(fan(i), "k", 1) },
+		} {
+			b.Run(fmt.Sprintf("%s/batch=%d", kind, batch), func(b *testing.B) { benchClaim(b, kind == "general", batch, ask) })
 		}
 	}
 }
 
-func benchClaim(b *testing.B, named bool, batch int) {
+func fan(i int) string { return fmt.Sprint("fan-", i) }
+
+func benchClaim(b *testing.B, general bool, batch int, ask func(s *sale, i int) Attempt) {
 	pool := pgtest.New(b, pgtest.Limits(pg.Limits{Conns: 6}))
-	seats := [2]int{0, b.N}
-	if named {
-		seats = [2]int{b.N, 0}
+	seats := [2]int{2 * b.N, 0}
+	if general {
+		seats = [2]int{0, b.N}
 	}
-	s := openSale(b, pool, seats[0], seats[1], "")
+	s := openSale(b, pool, seats[0], seats[1], "").rowsOf(40)
 	c := runClaimer(b, pool, Sizes{Queue: 1000, Workers: 4, Batch: batch})
 	var next, lost atomic.Int64
 	var buyers sync.WaitGroup
@@ -39,11 +46,7 @@ func benchClaim(b *testing.B, named bool, batch int) {
 				if i >= b.N {
 					return
 				}
-				a := s.standing(fmt.Sprint("fan-", i), "k", 1)
-				if named {
-					a = s.attempt(fmt.Sprint("fan-", i), "k", s.seats[i])
-				}
-				if c.Claim(b.Context(), a).Outcome != Claimed {
+				if c.Claim(b.Context(), ask(s, i)).Outcome != Claimed {
 					lost.Add(1)
 				}
 			}

@@ -66,27 +66,11 @@ func accountsOf(attempts []*asked) (events, accounts []string) {
 // division by zero at the end undoes everything.
 func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 	c := columnsOf(attempts)
+	for i, a := range attempts {
+		c.want(i, a.chosen.seats)
+	}
 	b.Queue(`
-		WITH asked AS MATERIALIZED (
-		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-		      $8::int[], $9::text[], $10::bytea[], $11::uuid[], $12::int[], $13::text[])
-		    AS a (i, event_id, account, holder, epoch, place, take, quota, attempt, body_hash, order_id, size, tier)
-		), allowed AS MATERIALIZED (
-		  SELECT a.*, e.currency, e.account_limit, e.pay_within
-		  FROM asked a
-		  JOIN events e ON e.id = a.event_id
-		  JOIN buyers b ON b.event_id = a.event_id AND b.account = a.account
-		  CROSS JOIN LATERAL (
-		    SELECT coalesce(bool_or(o.status = 'pending' OR o.attempt = a.attempt), false) AS barred,
-		      coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
-		        AND o.status IN ('pending', 'paid')), 0) AS by_pass
-		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
-		  ) own
-		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
-		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
-		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
-		    AND NOT own.barred AND own.by_pass + a.size <= a.quota
-		), named AS MATERIALIZED (
+		WITH asked AS MATERIALIZED (`+askedFor+`), allowed AS MATERIALIZED (`+withinLimits+`), named AS MATERIALIZED (
 		  SELECT a.i, a.event_id, a.order_id, a.size, s.id, s.price_tier
 		  FROM unnest($14::int[], $15::bigint[]) AS w (i, seat_id)
 		  JOIN allowed a ON a.i = w.i
@@ -150,6 +134,29 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 	})
 }
 
+// askedFor are attempts as rows, from the first thirteen of their columns.
+const askedFor = `
+		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+		      $8::int[], $9::text[], $10::bytea[], $11::uuid[], $12::int[], $13::text[])
+		    AS a (i, event_id, account, holder, epoch, place, take, quota, attempt, body_hash, order_id, size, tier)`
+
+// withinLimits are those that nothing stands in the way of but the seats.
+const withinLimits = `
+		  SELECT a.*, e.currency, e.account_limit, e.pay_within
+		  FROM asked a
+		  JOIN events e ON e.id = a.event_id
+		  JOIN buyers b ON b.event_id = a.event_id AND b.account = a.account
+		  CROSS JOIN LATERAL (
+		    SELECT coalesce(bool_or(o.status = 'pending' OR o.attempt = a.attempt), false) AS barred,
+		      coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
+		        AND o.status IN ('pending', 'paid')), 0) AS by_pass
+		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
+		  ) own
+		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
+		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
+		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
+		    AND NOT own.barred AND own.by_pass + a.size <= a.quota`
+
 // columns are attempts as Postgres takes many at once: an array a field.
 type columns struct {
 	i, quota, size                    []int32
@@ -169,9 +176,13 @@ func columnsOf(attempts []*asked) (c columns) {
 		c.quota, c.size = append(c.quota, int32(a.Quota)), append(c.size, int32(a.size()))
 		c.key, c.hash = append(c.key, a.Key), append(c.hash, a.BodyHash[:])
 		c.order, c.tier = append(c.order, a.order), append(c.tier, a.Tier)
-		for _, seat := range a.Seats {
-			c.wantedBy, c.wanted = append(c.wantedBy, int32(i)), append(c.wanted, seat)
-		}
+		c.want(i, a.Seats)
 	}
 	return c
+}
+
+func (c *columns) want(i int, seats []int64) {
+	for _, seat := range seats {
+		c.wantedBy, c.wanted = append(c.wantedBy, int32(i)), append(c.wanted, seat)
+	}
 }

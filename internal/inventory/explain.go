@@ -33,7 +33,7 @@ type verdict struct {
 }
 
 // judge gives the first reason why not, the key's before all others.
-func (a Attempt) judge(s standing) verdict {
+func (a *asked) judge(s standing) verdict {
 	size := a.size()
 	switch {
 	case s.prior != uuid.Nil && s.sameBody:
@@ -52,6 +52,10 @@ func (a Attempt) judge(s standing) verdict {
 		return verdict{answer: Answer{Outcome: OverLimit, Limit: AccountLimit}}
 	case len(s.taken) > 0:
 		return verdict{answer: Answer{Outcome: Taken, Taken: s.taken}}
+	case a.chosen.none:
+		return verdict{answer: Answer{Outcome: SoldOut, Left: a.chosen.left}}
+	case a.Best != nil:
+		return verdict{again: true, lapsed: append(s.lapsedOwn, a.chosen.lapsed...)}
 	case a.Tier != "" && s.free+s.coming < size:
 		return verdict{answer: Answer{Outcome: SoldOut, Left: s.free}}
 	case a.Tier != "" && s.free >= size:

@@ -20,7 +20,21 @@ type Hall struct {
 	Seats   []HallSeat // a seat's index is its pos
 	Seatmap []byte     // the document that browsers draw, served under Hash
 	Hash    string     // hex SHA-256 of Seatmap
+	Focus   *Focus     // what it looks at; nil: ahead of its front row
+	Orphans Orphans    // imported with none, lenient
 }
+
+// Focus is a point of the hall, in the plan's units.
+type Focus struct{ X, Y float64 }
+
+// Orphans says whether the best seats may leave a single free seat behind, where
+// no other block of the size avoids it.
+type Orphans string
+
+const (
+	Lenient Orphans = "lenient" // they may
+	Strict  Orphans = "strict"  // who asks is refused instead
+)
 
 // Tier is a price and what it is called.
 type Tier struct {
@@ -185,9 +199,14 @@ func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
 	if _, err := tx.Exec(ctx, `ANALYZE seats, price_tiers`); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}
+	var focusX, focusY *float64
+	if hall.Focus != nil {
+		focusX, focusY = &hall.Focus.X, &hall.Focus.Y
+	}
 	_, err = tx.Exec(ctx, `
-		UPDATE events SET plan_hash = $2, seatmap = $3, version = version + 1
-		WHERE id = $1`, event, hall.Hash, hall.Seatmap)
+		UPDATE events SET plan_hash = $2, seatmap = $3, focus_x = $4, focus_y = $5,
+		  orphans = coalesce(nullif($6, ''), 'lenient'), version = version + 1
+		WHERE id = $1`, event, hall.Hash, hall.Seatmap, focusX, focusY, string(hall.Orphans))
 	return err
 }
 

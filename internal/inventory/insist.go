@@ -21,19 +21,31 @@ const patience = "200ms"
 // The seats of the lapsed orders are locked before those that are claimed, and
 // so out of id order. Nobody waits for them: while their order is pending,
 // whoever changes them holds its account, as we do.
-func insist(ctx context.Context, conn *pgxpool.Conn, attempts []*asked, lapsed []uuid.UUID) (won []int, err error) {
+//
+// It is also how seats are claimed that we choose: chosen and claimed in one.
+func (c *Claimer) insist(ctx context.Context, conn *pgxpool.Conn, attempts []*asked, lapsed []uuid.UUID, again bool) (won []int, err error) {
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		var b pgx.Batch
 		makeAccounts(&b, attempts)
 		lockAccounts(&b, attempts, lapsed)
+		if leavesChoice(attempts) {
+			oneChooser(&b, attempts)
+		}
 		if err := tx.SendBatch(ctx, &b).Close(); err != nil {
 			return err
 		}
 		if _, err := End(ctx, tx, lapsed, Expired); err != nil {
 			return err
 		}
+		if leavesChoice(attempts) {
+			if err := c.choose(ctx, tx, attempts); err != nil {
+				return err
+			}
+		}
 		b = pgx.Batch{}
-		awaitUnits(&b, attempts, patience)
+		if again {
+			awaitUnits(&b, attempts, patience)
+		}
 		grant(&b, attempts, &won)
 		return tx.SendBatch(ctx, &b).Close()
 	})

@@ -16,6 +16,8 @@ type asked struct {
 	until time.Time    // after it nobody waits for the answer
 	tell  func(Answer) // called once, and does not block
 	told  bool
+
+	chosen chosen // by the last try, if it leaves the choice to us
 }
 
 // queue holds attempts in the order in which they came, up to its limit.

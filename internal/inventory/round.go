@@ -71,8 +71,8 @@ func (c *Claimer) try(ctx context.Context, claimants []*asked, lapsed []uuid.UUI
 	}
 	defer conn.Release()
 	session = conn.Conn().PgConn().PID()
-	if again {
-		won, err = insist(ctx, conn, claimants, lapsed)
+	if again || leavesChoice(claimants) {
+		won, err = c.insist(ctx, conn, claimants, lapsed, again)
 	} else {
 		won, err = claim(ctx, conn, claimants)
 	}

@@ -17,6 +17,7 @@ type Seat struct {
 	Kind        string // numbered, accessible or general
 	Section     string
 	Row, Number string
+	X, Y        float64
 	Tier        string
 	AmountMinor int64
 }
@@ -47,14 +48,14 @@ func ReadPlan(ctx context.Context, pool *pgxpool.Pool, event string) (SeatPlan, 
 	}
 	p.Hash = *hash
 	rows, err := pool.Query(ctx, `
-		SELECT s.id, s.pos, s.guid, s.kind, s.section, s.row, s.number, s.price_tier, t.amount_minor
+		SELECT s.id, s.pos, s.guid, s.kind, s.section, s.row, s.number, s.x::float8, s.y::float8, s.price_tier, t.amount_minor
 		FROM seats s JOIN price_tiers t ON t.event_id = s.event_id AND t.id = s.price_tier
 		WHERE s.event_id = $1 ORDER BY s.pos`, event)
 	if err != nil {
 		return SeatPlan{}, fmt.Errorf("read plan of %s: %w", event, err)
 	}
 	p.Seats, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Seat, err error) {
-		return s, row.Scan(&s.ID, &s.Pos, &s.GUID, &s.Kind, &s.Section, &s.Row, &s.Number, &s.Tier, &s.AmountMinor)
+		return s, row.Scan(&s.ID, &s.Pos, &s.GUID, &s.Kind, &s.Section, &s.Row, &s.Number, &s.X, &s.Y, &s.Tier, &s.AmountMinor)
 	})
 	if err != nil {
 		return SeatPlan{}, fmt.Errorf("read plan of %s: %w", event, err)

@@ -45,6 +45,7 @@ type request struct {
 	Seats       []int64 `json:"seats,omitempty"`
 	Tier        string  `json:"tier,omitempty"`
 	Quantity    int     `json:"quantity,omitempty"`
+	Best        *Best   `json:"best,omitempty"`
 }
 
 type response struct {
@@ -67,7 +68,7 @@ func Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
 	}
 	data, err := json.Marshal(request{
 		time.Until(deadline).Milliseconds(), a.Event, a.Account, a.Holder, a.Epoch, a.Place, a.Take, a.Quota,
-		a.Key, a.BodyHash[:], a.Seats, a.Tier, a.Quantity,
+		a.Key, a.BodyHash[:], a.Seats, a.Tier, a.Quantity, a.Best,
 	})
 	if err != nil {
 		return Answer{}, err
@@ -135,7 +136,7 @@ func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err err
 func (r request) attempt() Attempt {
 	return Attempt{
 		r.Event, r.Account, r.Holder, r.Epoch, r.Place, r.Take, r.Quota,
-		r.Key, [32]byte(r.BodyHash), r.Seats, r.Tier, r.Quantity,
+		r.Key, [32]byte(r.BodyHash), r.Seats, r.Tier, r.Quantity, r.Best,
 	}
 }
 

@@ -104,6 +104,7 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"prices":            y.prices(&e.Offer),
 		"general_admission": y.admissions(&e.Offer),
 		"held_back":         y.holds(&e.Offer),
+		"best_seats":        y.best(&e.Offer.Best),
 	}
 }
 

@@ -260,3 +260,17 @@ func FuzzEventFile(f *testing.F) {
 		}
 	})
 }
+
+// What the best seats are near is said whole, or not at all.
+func TestBestSeatsOfAnEventFile(t *testing.T) {
+	file := "id: e\ntitle: E\ncurrency: EUR\nopens_at: now\nbest_seats: {"
+	e, err := ParseEvent("event.yaml", []byte(file+"focus_x: 10, focus_y: -2.5, orphans: strict}\n"), time.Now())
+	if err != nil || e.Offer.Best.Focus == nil || *e.Offer.Best.Focus != (Point{10, -2.5}) || e.Offer.Best.Orphans != "strict" {
+		t.Errorf("%+v, %v", e.Offer.Best, err)
+	}
+	for _, bad := range []string{"focus_x: 1}\n", "orphans: never}\n", "focus_x: 1, focus_y: 2000000}\n", "stage: 1}\n"} {
+		if _, err := ParseEvent("event.yaml", []byte(file+bad), time.Now()); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}

@@ -12,6 +12,7 @@ type Offer struct {
 	Prices     []Price
 	Admissions []Admission
 	HeldBack   []Hold
+	Best       BestFile
 }
 
 // Hold keeps a seat back: it is drawn, and nobody can claim it.
@@ -28,6 +29,8 @@ type Hall struct {
 	Tiers    []Tier
 	TierOf   []int  // of each seat of the plan, an index into Tiers
 	HeldBack []bool // of each seat
+	Focus    *Point // what the best seats are near; nil: the plan does not say
+	Orphans  string // lenient or strict; empty: lenient
 }
 
 // Tier is a category with its price.
@@ -46,6 +49,10 @@ func Sell(p Plan, o Offer) (Hall, error) {
 	h.admit(f, o.Admissions)
 	h.price(f, o.Prices)
 	h.hold(f, o.HeldBack)
+	h.Orphans, h.Focus = o.Best.Orphans, o.Best.Focus
+	if h.Focus == nil {
+		h.Focus = p.stage()
+	}
 	if len(h.Plan.Seats) == 0 {
 		f.add(0, "", "there are no seats to sell: neither in the plan nor as general admission")
 	}

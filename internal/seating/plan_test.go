@@ -323,3 +323,21 @@ func wholeOrNothing(t *testing.T, file string, data []byte) {
 		drawsWhole(t, h)
 	}
 }
+
+// The stage is the area that the plan calls so, in any of our languages.
+func TestTheStageIsFound(t *testing.T) {
+	at := func(text string) *Point {
+		return Plan{Areas: []Area{
+			{Shape: "rectangle", X: 10, Y: 10, W: 80, H: 20, Text: AreaText{Text: "Backstage bar"}},
+			{Shape: "rectangle", X: 100, Y: 20, W: 200, H: 60, Text: AreaText{Text: text}},
+		}}.stage()
+	}
+	for _, text := range []string{"Stage", "BÜHNE", "舞台", "ステージ", "Main stage (west)"} {
+		if got := at(text); got == nil || *got != (Point{200, 50}) {
+			t.Errorf("%q: %v, want 200, 50", text, got)
+		}
+	}
+	if got := at("Bar"); got != nil {
+		t.Errorf("without a stage: %v", got)
+	}
+}

@@ -148,6 +148,19 @@ func (w *world) withoutScript(t *testing.T) {
 	})
 }
 
+// best buys without choosing a seat: two side by side, by keyboard and without
+// a script.
+func (w *world) best(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t))
+	b := w.tab(t).withoutScript()
+	b.goIn(e)
+	b.tabTo("Take the best seats")
+	b.key(kb.Enter)
+	b.heading("Pay for your seats")
+	b.sees("two seats side by side", "document.querySelector('table').innerText.includes('row A, seat 3') && document.querySelector('table').innerText.includes('row A, seat 4')")
+}
+
 // refused: who asks for a seat that has just gone is told which, keeps the
 // other, and can go on from there.
 func (w *world) refused(t *testing.T) {

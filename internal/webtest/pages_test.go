@@ -8,6 +8,7 @@ func TestPages(t *testing.T) {
 	t.Run("a purchase by hand", w.byHand)
 	t.Run("a purchase by keyboard alone", w.byKeyboard)
 	t.Run("a purchase without a script", w.withoutScript)
+	t.Run("the best seats, without a script", w.best)
 	t.Run("a refused seat is named and the others kept", w.refused)
 	t.Run("a place stays the same", w.again)
 	t.Run("the back button leads to the order", w.back)

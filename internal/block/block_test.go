@@ -1,0 +1,244 @@
+package block
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// line is a straight row of seats: a letter or digit is a seat, a space a step
+// without one. & is a place for a wheelchair.
+func line(section, row, drawn string, x, y float64) (seats []Seat) {
+	for i, c := range drawn {
+		if c != ' ' {
+			seats = append(seats, Seat{
+				Section: section, Row: row, Number: fmt.Sprint(i + 1),
+				X: x + 26*float64(i), Y: y, Accessible: c == '&',
+			})
+		}
+	}
+	return seats
+}
+
+func all(h *Hall) *Free {
+	free := h.NoneFree()
+	for i := range h.seats {
+		free.Let(i)
+	}
+	return free
+}
+
+func numbers(h *Hall, seats []int) string {
+	var names []string
+	for _, s := range seats {
+		names = append(names, h.seats[s].Row+h.seats[s].Number)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// Rows are what stands side by side: aisles divide them, in x or turned by any
+// angle; two rows of one label stay two; numbers say nothing where places do.
+func TestRunsAreWhatStandsSideBySide(t *testing.T) {
+	lengths := func(seats []Seat) (n []int) {
+		for _, run := range NewHall(seats, Point{}).runs {
+			n = append(n, len(run))
+		}
+		slices.Sort(n)
+		return n
+	}
+	turned := line("S", "A", "xxxx   xxxxx", 0, 0)
+	for i, s := range turned {
+		turned[i].X, turned[i].Y = 0.6*s.X-0.8*s.Y, 0.8*s.X+0.6*s.Y
+	}
+	upright := line("S", "A", "xxxx  xxxxx", 0, 0)
+	for i, s := range upright {
+		upright[i].X, upright[i].Y = s.Y, s.X
+	}
+	odd := line("S", "A", "xxxx", 0, 0)
+	for i := range odd {
+		odd[i].X, odd[i].Y, odd[i].Number = 0, 0, fmt.Sprint(2*i+1)
+	}
+	odd[3].Number = "11"
+	for name, c := range map[string]struct {
+		seats []Seat
+		want  []int
+	}{
+		"one row":                       {line("S", "A", "xxxxx", 0, 0), []int{5}},
+		"an aisle":                      {line("S", "A", "xxx  xxxx", 0, 0), []int{3, 4}},
+		"an aisle, turned":              {turned, []int{4, 5}},
+		"a row that runs upward":        {upright, []int{4, 5}},
+		"two sections":                  {append(line("S", "A", "xxx", 0, 0), line("T", "A", "xx", 78, 0)...), []int{2, 3}},
+		"one label, two rows":           {append(line("S", "A", "xxxx", 0, 0), line("S", "A", "xxxx", 0, 34)...), []int{4, 4}},
+		"a seat alone":                  {line("S", "A", "x", 0, 0), []int{1}},
+		"no places, odd numbers, a gap": {odd, []int{1, 3}},
+	} {
+		if got := lengths(c.seats); !slices.Equal(got, c.want) {
+			t.Errorf("%s: runs of %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// The best block is the one that the rules name, and none is made up.
+func TestBestBlock(t *testing.T) {
+	front := Point{26 * 4.5, -100}
+	for _, c := range []struct {
+		name, taken string
+		seats       []Seat
+		wish        Wish
+		want        string
+	}{
+		{"the middle of the front row", "", append(line("S", "A", "xxxxxxxxxx", 0, 0), line("S", "B", "xxxxxxxxxx", 0, 34)...), Wish{Count: 2}, "A5 A6"},
+		{"the row behind, where the front has no two", "A5 A6 A2 A9 A4 A7", append(line("S", "A", "xxxxxxxxxx", 0, 0), line("S", "B", "xxxxxxxxxx", 0, 34)...), Wish{Count: 2}, "B5 B6"},
+		{"not across an aisle", "", line("S", "A", "xx  xx  xx", 0, 0), Wish{Count: 3}, ""},
+		{"no single seat left behind", "", line("S", "A", "xxxxxx", -26, 0), Wish{Count: 2}, "A5 A6"},
+		{"a single seat left behind, where nothing avoids it", "", line("S", "A", "xxx", 0, 0), Wish{Count: 2}, "A2 A3"},
+		{"strict: rather nothing", "", line("S", "A", "xxx", 0, 0), Wish{Count: 2, Strict: true}, ""},
+		{"no wheelchair's place unasked", "", line("S", "A", "x&x&x", 0, 0), Wish{Count: 2}, ""},
+		{"a wheelchair's place and who comes along", "", line("S", "A", "xxxx&x", 0, 0), Wish{Count: 2, Accessible: 1}, "A5 A6"},
+		{"two wheelchairs side by side", "", line("S", "A", "&x&&xx", 0, 0), Wish{Count: 3, Accessible: 2}, "A1 A2 A3"},
+		{"not apart unless allowed", "A3", line("S", "A", "xxxxx", 0, 0), Wish{Count: 4}, ""},
+		{"apart, two and two", "A3", line("S", "A", "xxxxx", 0, 0), Wish{Count: 4, Split: true}, "A1 A2 A4 A5"},
+		{"nobody alone: three and two", "", append(line("S", "A", "xxx", 0, 0), line("S", "B", "xxx", 0, 34)...), Wish{Count: 5, Split: true}, "A1 A2 A3 B1 B2"},
+		{"more than there are", "", line("S", "A", "xxx", 0, 0), Wish{Count: 4, Split: true}, ""},
+	} {
+		h := NewHall(c.seats, front)
+		free := all(h)
+		for i, s := range c.seats {
+			if slices.Contains(strings.Fields(c.taken), s.Row+s.Number) {
+				free.Take(i)
+			}
+		}
+		got, ok := h.Best(free, c.wish)
+		if ok != (c.want != "") || numbers(h, got) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, numbers(h, got), c.want)
+		}
+	}
+}
+
+// A block is refused only where none of the size is free, whatever is taken;
+// what is given is free, wished for, side by side, and the best there is.
+func TestABlockIsRefusedOnlyWhereNoneIsFree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var seats []Seat
+		for r := range rapid.IntRange(1, 4).Draw(t, "rows") {
+			drawn := rapid.StringMatching(`[x& ]{1,14}`).Draw(t, "row")
+			seats = append(seats, line("S", string(rune('A'+r)), drawn, 0, 34*float64(r))...)
+		}
+		h := NewHall(seats, Ahead(seats))
+		free := h.NoneFree()
+		for i := range seats {
+			if rapid.Bool().Draw(t, "free") {
+				free.Let(i)
+			}
+		}
+		w := Wish{Count: rapid.IntRange(1, 5).Draw(t, "count")}
+		w.Accessible = rapid.IntRange(0, w.Count).Draw(t, "accessible")
+		fitting := blocksOf(h, free, w)
+		got, ok := h.Best(free, w)
+		if ok != (len(fitting) > 0) {
+			t.Fatalf("given %v of %d fitting blocks", got, len(fitting))
+		}
+		if !ok {
+			return
+		}
+		mine := slices.Clone(got)
+		slices.Sort(mine)
+		least, orphans := -1, 0
+		for _, b := range fitting {
+			n := h.orphans(free, b)
+			if least < 0 || n < least {
+				least = n
+			}
+			seats := h.seatsOf(b)
+			slices.Sort(seats)
+			if slices.Equal(seats, mine) {
+				orphans = n + 1
+			}
+		}
+		if orphans != least+1 || !h.Together(got) {
+			t.Fatalf("given %v with %d single seats left behind, want a fitting block with %d", got, orphans-1, least)
+		}
+	})
+}
+
+// blocksOf finds the fitting blocks by trying all.
+func blocksOf(h *Hall, free *Free, w Wish) (fitting []block) {
+	for r, run := range h.runs {
+		for from := 0; from+w.Count <= len(run); from++ {
+			fit, accessible := true, 0
+			for _, s := range run[from : from+w.Count] {
+				fit = fit && free.is[s] && (w.Accessible > 0 || !h.seats[s].Accessible)
+				accessible += one(h.seats[s].Accessible)
+			}
+			if fit && accessible == w.Accessible {
+				fitting = append(fitting, block{run: r, from: from, to: from + w.Count})
+			}
+		}
+	}
+	return fitting
+}
+
+// A party that may sit apart is refused only where too few seats are free, and
+// sits in the fewest parts where nothing but the parts' sizes stands in its way.
+func TestAPartyApartIsRefusedOnlyWhereTooFewAreFree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seats := line("S", "A", rapid.StringMatching(`[x ]{1,20}`).Draw(t, "row"), 0, 0)
+		h := NewHall(seats, Ahead(seats))
+		free, left := h.NoneFree(), 0
+		for i := range seats {
+			if rapid.Bool().Draw(t, "free") {
+				free.Let(i)
+				left++
+			}
+		}
+		n := rapid.IntRange(1, 6).Draw(t, "count")
+		got, ok := h.Best(free, Wish{Count: n, Split: true})
+		if ok != (left >= n) || ok && len(got) != n {
+			t.Fatalf("%d free, %d wished for: given %v", left, n, got)
+		}
+		for i, s := range got {
+			if !free.is[s] || slices.Contains(got[:i], s) {
+				t.Fatalf("given %v: seat %d is not free, or given twice", got, s)
+			}
+		}
+	})
+}
+
+// A hall of even rows that is sold by pairs is sold out, and nobody sits alone.
+func TestPairsFillAHall(t *testing.T) {
+	var seats []Seat
+	for r := range 100 {
+		seats = append(seats, line("S", fmt.Sprint(r), strings.Repeat("x", 42)+"  "+strings.Repeat("x", 38), 0, 34*float64(r))...)
+	}
+	h := NewHall(seats, Ahead(seats))
+	free, sold := all(h), 0
+	for {
+		pair, ok := h.Best(free, Wish{Count: 2})
+		if !ok {
+			break
+		}
+		for _, s := range pair {
+			free.Take(s)
+		}
+		sold += len(pair)
+	}
+	if sold != 8000 {
+		t.Errorf("%d of 8000 seats sold by pairs", sold)
+	}
+}
+
+func BenchmarkBestPair(b *testing.B) {
+	var seats []Seat
+	for r := range 257 {
+		seats = append(seats, line("S", fmt.Sprint(r), strings.Repeat("x", 80), 0, 34*float64(r))...)
+	}
+	h := NewHall(seats, Ahead(seats))
+	free := all(h)
+	for b.Loop() {
+		h.Best(free, Wish{Count: 2})
+	}
+}

@@ -1,0 +1,196 @@
+package block
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+const (
+	// aisle is a gap that is wider than the usual step from seat to seat, by this
+	// factor. Halls leave two steps and more; seats of one row differ by a fifth.
+	aisle = 1.5
+	// bend is the cosine of the sharpest angle at which a row still goes on: 100°.
+	// Two rows of one label lie behind each other, at 90° to where they run.
+	bend = -0.17
+)
+
+// rows are the seats that bear one label in one section.
+func rows(seats []Seat) (all [][]int32) {
+	type label struct{ section, row string }
+	at := map[label]int{}
+	for i, s := range seats {
+		l := label{s.Section, s.Row}
+		r, known := at[l]
+		if !known {
+			r = len(all)
+			at[l] = r
+			all = append(all, nil)
+		}
+		all[r] = append(all[r], int32(i))
+	}
+	return all
+}
+
+// pair is two seats that may be neighbours.
+type pair struct {
+	a, b  int32 // indexes into the row
+	apart float64
+}
+
+// runs divides a row where its seats are not side by side.
+func runs(seats []Seat, row []int32) [][]int32 {
+	if len(row) == 1 {
+		return [][]int32{row}
+	}
+	pairs := near(seats, row)
+	if pairs == nil {
+		return byNumber(seats, row)
+	}
+	return chains(row, link(seats, row, pairs))
+}
+
+// near are the pairs of seats that are no further apart than an aisle is wide,
+// the nearest first. None: all the seats stand in one place, and nothing is
+// known of where they are.
+func near(seats []Seat, row []int32) []pair {
+	order := slices.Clone(row)
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(seats[a].X, seats[b].X) })
+	at := make(map[int32]int32, len(row))
+	for i, s := range row {
+		at[s] = int32(i)
+	}
+	step := usualStep(seats, order)
+	if step == 0 {
+		return nil
+	}
+	pairs := []pair{}
+	for i, a := range order {
+		for _, b := range order[i+1:] {
+			if seats[b].X-seats[a].X > aisle*step {
+				break
+			}
+			if d := apart(Point{seats[a].X, seats[a].Y}, Point{seats[b].X, seats[b].Y}); d <= aisle*step {
+				pairs = append(pairs, pair{min(at[a], at[b]), max(at[a], at[b]), d})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(p, q pair) int {
+		return cmp.Or(cmp.Compare(p.apart, q.apart), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
+	})
+	return pairs
+}
+
+// usualStep is the median distance from a seat to the nearest of its row, which
+// is given ascending in x.
+func usualStep(seats []Seat, order []int32) float64 {
+	steps := make([]float64, 0, len(order))
+	for i, a := range order {
+		nearest := math.Inf(1)
+		for _, way := range []int{-1, 1} {
+			for j := i + way; j >= 0 && j < len(order); j += way {
+				b := order[j]
+				if math.Abs(seats[b].X-seats[a].X) >= nearest {
+					break
+				}
+				nearest = min(nearest, apart(Point{seats[a].X, seats[a].Y}, Point{seats[b].X, seats[b].Y}))
+			}
+		}
+		steps = append(steps, nearest)
+	}
+	slices.Sort(steps)
+	return steps[(len(steps)-1)/2]
+}
+
+// link says of each seat which are its neighbours: two at most, the nearest,
+// on opposite sides.
+func link(seats []Seat, row []int32, pairs []pair) [][]int32 {
+	links, chain := make([][]int32, len(row)), make([]int32, len(row))
+	for i := range chain {
+		chain[i] = int32(i)
+	}
+	find := func(i int32) int32 {
+		for chain[i] != i {
+			chain[i] = chain[chain[i]]
+			i = chain[i]
+		}
+		return i
+	}
+	goesOn := func(from, to int32) bool {
+		if len(links[from]) == 0 {
+			return true
+		}
+		return len(links[from]) == 1 && opposite(seats, row[links[from][0]], row[from], row[to])
+	}
+	for _, p := range pairs {
+		if a, b := find(p.a), find(p.b); a != b && goesOn(p.a, p.b) && goesOn(p.b, p.a) {
+			chain[a] = b
+			links[p.a], links[p.b] = append(links[p.a], p.b), append(links[p.b], p.a)
+		}
+	}
+	return links
+}
+
+// opposite says that a and b lie on two sides of mid.
+func opposite(seats []Seat, a, mid, b int32) bool {
+	ax, ay := seats[a].X-seats[mid].X, seats[a].Y-seats[mid].Y
+	bx, by := seats[b].X-seats[mid].X, seats[b].Y-seats[mid].Y
+	return ax*bx+ay*by <= bend*math.Hypot(ax, ay)*math.Hypot(bx, by)
+}
+
+// chains walks the links from end to end.
+func chains(row []int32, links [][]int32) (all [][]int32) {
+	seen := make([]bool, len(row))
+	for i := range row {
+		if seen[i] || len(links[i]) == 2 {
+			continue // a chain begins at an end
+		}
+		var run []int32
+		for at, next := int32(i), int32(i); next >= 0; {
+			at, next = next, -1
+			seen[at] = true
+			run = append(run, row[at])
+			for _, n := range links[at] {
+				if !seen[n] {
+					next = n
+				}
+			}
+		}
+		all = append(all, run)
+	}
+	return all
+}
+
+// byNumber divides a row of which only the numbers are known: seats are side by
+// side whose numbers follow each other, by one or, in a row of odd or of even
+// numbers, by two. What is no number is nobody's neighbour.
+func byNumber(seats []Seat, row []int32) (all [][]int32) {
+	type numbered struct {
+		seat int32
+		n    int
+	}
+	var known []numbered
+	odd, even := false, false
+	for _, i := range row {
+		n, err := strconv.Atoi(seats[i].Number)
+		if err != nil {
+			all = append(all, []int32{i})
+			continue
+		}
+		known = append(known, numbered{i, n})
+		odd, even = odd || n%2 != 0, even || n%2 == 0
+	}
+	step := 1
+	if odd != even {
+		step = 2
+	}
+	slices.SortStableFunc(known, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
+	for i, k := range known {
+		if i == 0 || k.n-known[i-1].n != step {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], k.seat)
+	}
+	return all
+}
