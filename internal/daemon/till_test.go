@@ -141,6 +141,7 @@ func (l *till) refunder(c daemon.RefunderConfig) *running {
 	select {
 	case r.ops = <-up:
 	case err := <-ended:
+		stopped = true
 		l.t.Fatalf("refunder: %v", err)
 	}
 	return r
