@@ -80,11 +80,16 @@ func (h *hall) add(m seatmap, general int, numbers []string, prefix string, guid
 	h.rows = append(h.rows, r)
 }
 
-// want is what a fan asks for: seats by name, or some of a tier.
+// want is what a fan asks for: seats by name, some of a tier, or the best.
 type want struct {
 	Seats    []string `json:"seats,omitempty"`
 	Tier     string   `json:"tier,omitempty"`
 	Quantity int      `json:"quantity,omitempty"`
+	Best     *best    `json:"best,omitempty"`
+}
+
+type best struct {
+	Count int `json:"count"`
 }
 
 // choose picks n free seats side by side from a random place on, or as many as
