@@ -50,6 +50,7 @@ func TestEveryMissingSettingIsNamed(t *testing.T) {
 		"claimer":     {&daemon.ClaimerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
 		"expirer":     {&daemon.ExpirerConfig{}, []string{"DATABASE_URL", "NATS_URL"}},
 		"refunder":    {&daemon.RefunderConfig{}, []string{"DATABASE_URL", "PROVIDER_KEY"}},
+		"courier":     {&daemon.CourierConfig{}, []string{"DATABASE_URL"}},
 	} {
 		t.Run(name, func(t *testing.T) { wantNamed(t, settings(t, c.cfg, nil), c.names...) })
 	}
@@ -77,6 +78,9 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	if err := settings(t, &daemon.RefunderConfig{}, good); err != nil {
 		t.Errorf("refunder: %v", err)
 	}
+	if err := settings(t, &daemon.CourierConfig{}, good); err != nil {
+		t.Errorf("courier: %v", err)
+	}
 	if err := settings(t, &daemon.WaitroomConfig{}, good); err != nil {
 		t.Errorf("waitroom: %v", err)
 	}
@@ -88,6 +92,9 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 		"PROVIDER_TOLERANCE": "2h", "PROVIDER_CALL_LIMIT": "0s", "PROVIDER_CALLS_IN_FLIGHT": "0", "NOTICE_CONNS": "0",
 		"PROVIDER_ACCOUNT_RATE": "0", "PROVIDER_RATE": "5", "PROVIDER_SWEEP_RATE": "5",
 		"EXPIRE_EVERY": "2m", "EXPIRE_BATCH": "0",
+		"COURIER_EVERY": "0s", "COURIER_SENDS_IN_FLIGHT": "0", "COURIER_SEND_LIMIT": "2m", "COURIER_LEASE": "3m", "COURIER_CONNS": "1",
+		"WEBHOOK_BACKOFF_FACTOR": "0", "WEBHOOK_ADMIT_SLACK_S": "-1", "WEBHOOK_SUCCESS_MIN": "199", "WEBHOOK_SUCCESS_MAX": "302", "WEBHOOK_JITTER": "-0.1",
+		"WEBHOOK_DISABLE_AFTER": "0", "WEBHOOK_DISABLE_FAILING_FOR": "-1s", "WEBHOOK_WAIT_AT_MOST": "0s",
 		"REFUND_CALLS_APART": "100ms", "REFUND_CALLS_IN_FLIGHT": "11", "REFUND_CALL_LIMIT": "1ms", "REFUND_CONNS": "1",
 	}
 	common := []string{"TICKET_KEYS", "PASS_KEYS", "DRAIN_LIMIT"}
@@ -96,5 +103,7 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	wantNamed(t, settings(t, &daemon.PayCallbackConfig{}, senseless), append(common,
 		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS", "PROVIDER_ACCOUNT_RATE", "PROVIDER_RATE", "PROVIDER_SWEEP_RATE")...)
 	wantNamed(t, settings(t, &daemon.RefunderConfig{}, senseless), "PROVIDER_URL", "REFUND_CALLS_APART", "REFUND_CALLS_IN_FLIGHT", "REFUND_CALL_LIMIT", "REFUND_CONNS", "DRAIN_LIMIT")
+	wantNamed(t, settings(t, &daemon.CourierConfig{}, senseless), "COURIER_EVERY", "COURIER_SENDS_IN_FLIGHT", "COURIER_SEND_LIMIT", "COURIER_LEASE", "COURIER_CONNS",
+		"WEBHOOK_BACKOFF_FACTOR", "WEBHOOK_ADMIT_SLACK_S", "WEBHOOK_SUCCESS_MIN", "WEBHOOK_SUCCESS_MAX", "WEBHOOK_JITTER", "WEBHOOK_DISABLE_AFTER", "WEBHOOK_DISABLE_FAILING_FOR", "WEBHOOK_WAIT_AT_MOST", "DRAIN_LIMIT")
 	wantNamed(t, settings(t, &daemon.ExpirerConfig{}, senseless), "EXPIRE_EVERY", "EXPIRE_BATCH", "DRAIN_LIMIT")
 }

@@ -77,6 +77,7 @@ func rest(ctx context.Context, d time.Duration, again <-chan struct{}) {
 // run is one errand from the taking to its end in the ledger.
 func (c *Courier) run(ctx context.Context, e Errand) {
 	if c.left(e) < c.Client.limit { // we stood still: it may be another's before it ends
+		c.Seen(e, Outcome{Error: "not sent: its lease is nearly over"}, Settled{Ended: LeaseLost}, nil)
 		return
 	}
 	o := c.Client.send(ctx, e)

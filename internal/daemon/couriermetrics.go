@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"waitroom/internal/webhooks"
+)
+
+// courierMetrics tell whether a courier takes, and what became of what it took.
+type courierMetrics struct {
+	log       *slog.Logger
+	attempts  *prometheus.CounterVec
+	took      prometheus.Histogram
+	throttled prometheus.Counter
+	disabled  *prometheus.CounterVec
+	lost      prometheus.Counter
+	givenUp   prometheus.Counter
+	inFlight  prometheus.Gauge
+
+	mu     sync.Mutex
+	well   time.Time // when it last looked for what is due, without error
+	failed error     // why the looks since then failed
+	quiet  time.Time // until then that is not logged again
+}
+
+// wellFor is how long after its last look a courier counts as at work.
+const wellFor = 10 * time.Second
+
+func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int) *courierMetrics {
+	f := promauto.With(r)
+	m := &courierMetrics{
+		log: log,
+		attempts: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "waitroom_webhook_attempts_total", Help: "Attempts that ended here, by what they made of their delivery (delivered, failed, dead, lease_lost) or unwritten: Postgres did not take it.",
+		}, []string{"outcome"}),
+		took: f.NewHistogram(prometheus.HistogramOpts{
+			Name: "waitroom_webhook_delivered_seconds", Help: "From a notice to its delivery, retries included.",
+			Buckets: []float64{.05, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 1800, 7200, 43200},
+		}),
+		throttled: f.NewCounter(prometheus.CounterOpts{
+			Name: "waitroom_webhook_throttled_total", Help: "Attempts after which their endpoint rests: 429, 502, 503, 504, Retry-After, or no answer.",
+		}),
+		disabled: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "waitroom_webhook_disabled_total", Help: "Endpoints that were disabled here, by why (gone, failing).",
+		}, []string{"reason"}),
+		lost: f.NewCounter(prometheus.CounterOpts{
+			Name: "waitroom_webhook_leases_lost_total", Help: "Attempts that were written off: their courier did not say how they ended.",
+		}),
+		givenUp: f.NewCounter(prometheus.CounterOpts{
+			Name: "waitroom_webhook_given_up_total", Help: "Deliveries that waited for an endpoint that is deleted, or disabled for too long.",
+		}),
+		inFlight: f.NewGauge(prometheus.GaugeOpts{
+			Name: "waitroom_webhook_sends_in_flight", Help: "Attempts under way.",
+		}),
+	}
+	f.NewGauge(prometheus.GaugeOpts{
+		Name: "waitroom_webhook_sends_in_flight_max", Help: "Attempts under way at most.",
+	}).Set(float64(most))
+	f.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "waitroom_webhook_courier_up", Help: "1 while this process takes deliveries: it looked for them within the last 10 s, without error.",
+	}, func() float64 {
+		if m.takes() != nil {
+			return 0
+		}
+		return 1
+	})
+	return m
+}
+
+// looked is told of each look for what is due. One that failed is logged, at most
+// every 10 s; the next is soon.
+func (m *courierMetrics) looked(took int, err error) {
+	m.inFlight.Add(float64(took))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	if m.failed = err; err == nil {
+		m.well = now
+		return
+	}
+	if now.After(m.quiet) {
+		m.log.Error("deliveries cannot be taken", "error", err)
+		m.quiet = now.Add(10 * time.Second)
+	}
+}
+
+var errNotTaking = errors.New("it has not looked for deliveries for 10 s")
+
+// takes is why this process does not take deliveries; nil, it does.
+func (m *courierMetrics) takes() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case time.Since(m.well) <= wellFor:
+		return nil
+	case m.failed != nil:
+		return m.failed
+	}
+	return errNotTaking
+}
+
+// seen counts and logs an attempt, once what follows from it is written down.
+func (m *courierMetrics) seen(e webhooks.Errand, o webhooks.Outcome, s webhooks.Settled, err error) {
+	m.inFlight.Dec()
+	log := m.log.With("delivery", e.Delivery, "endpoint", e.Endpoint, "attempt", e.Attempt, "status", o.Status)
+	if err != nil {
+		m.attempts.WithLabelValues("unwritten").Inc()
+		log.Error("the end of an attempt is not written down; it is sent again", "error", err)
+		return
+	}
+	m.attempts.WithLabelValues(string(s.Ended)).Inc()
+	if s.Throttled {
+		m.throttled.Inc()
+	}
+	if s.Disabled != "" {
+		m.disabled.WithLabelValues(s.Disabled).Inc()
+		log.Warn("endpoint disabled", "reason", s.Disabled)
+	}
+	switch s.Ended {
+	case webhooks.Delivered:
+		m.took.Observe(s.Took.Seconds())
+		log.Debug("delivered", "took", s.Took.Seconds())
+	case webhooks.LeaseLost:
+		log.Warn("an attempt ended after it was written off", "error", o.Error)
+	default:
+		log.Info("not delivered", "ended", s.Ended, "reason", s.Reason, "error", o.Error)
+	}
+}
+
+func (m *courierMetrics) swept(s webhooks.Swept) {
+	m.lost.Add(float64(s.Lost))
+	m.givenUp.Add(float64(s.Dead))
+	if s.Lost > 0 || s.Dead > 0 {
+		m.log.Warn("swept", "attempts_lost", s.Lost, "deliveries_dead", s.Dead)
+	}
+}
