@@ -111,7 +111,7 @@ func (b *tab) tabTo(want string) {
 			const el = document.activeElement, box = el.getBoundingClientRect(), style = getComputedStyle(el);
 			const over = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
 			return {
-				text: ((el.type === "checkbox" ? el.parentElement : el).innerText || el.getAttribute("aria-label") || "").trim().replace(/\s+/g, " "),
+				text: ((el.type === "checkbox" ? el.parentElement : el).innerText || el.getAttribute("aria-label") || el.labels?.[0]?.innerText || "").trim().replace(/\s+/g, " "),
 				seen: el === document.body || style.outlineStyle !== "none",
 				covered: el === document.body || !over || el.contains(over) || over.contains(el) ? "" : over.outerHTML.slice(0, 80),
 			} })()`)

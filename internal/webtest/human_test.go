@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/uuid"
 
 	"waitroom/internal/organiser"
@@ -21,6 +22,27 @@ func TestHumanList(t *testing.T) {
 	if err != nil {
 		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
 	}
+	b := w.operator(t)
+	b.heading("Human list")
+	b.look("human-list", string(axe))
+	b.leave("Approve refund 1")
+	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
+	var decided string
+	if err := w.pool.QueryRow(t.Context(), `SELECT decision || ' by ' || decided_by FROM refund_approvals`).Scan(&decided); err != nil || decided != "approved by desk/kim" {
+		t.Errorf("the approval is %q, %v", decided, err)
+	}
+	b.open("/human/1")
+	b.heading("1: wrong_amount")
+	b.leave("Take it")
+	b.sees("who has it", "document.body.textContent.includes('desk/kim')")
+	b.look("human-item", string(axe))
+	b.leave("Resolve it")
+	b.sees("that a reason is wanted", "document.body.textContent.includes('Not done.')")
+	b.expect("the server responded with a status of 401") // the browser asks without a name first
+}
+
+// operator is a person at the human list, on which one thing of each kind waits.
+func (w *world) operator(t *testing.T) *tab {
 	w.beforePersons(t)
 	key, made, err := organiser.Create(t.Context(), w.pool, organiser.Key{
 		Organiser: organiser.House, Name: "desk", Scopes: []organiser.Scope{organiser.RefundsRead, organiser.RefundsApprove, organiser.HumanWrite},
@@ -44,22 +66,59 @@ func TestHumanList(t *testing.T) {
 	})
 	b := w.tab(t).withoutScript()
 	b.open(strings.Replace(w.house.Admin, "://", "://kim:"+key+"@", 1) + "/human")
+	return b
+}
+
+// Everything that the human list is for is done by Tab, letters and Enter alone,
+// and wherever the focus goes it is seen. Enter in a note sends no money back: a
+// button has to be meant.
+func TestHumanListByKeyboardAlone(t *testing.T) {
+	w := open(t)
+	b := w.operator(t)
 	b.heading("Human list")
-	b.look("human-list", string(axe))
-	b.leave("Approve refund 1")
-	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
-	var decided string
-	if err := w.pool.QueryRow(t.Context(), `SELECT decision || ' by ' || decided_by FROM refund_approvals`).Scan(&decided); err != nil || decided != "approved by desk/kim" {
-		t.Errorf("the approval is %q, %v", decided, err)
+	b.tabTo("Skip to the content")
+	b.tabTo("Note on approval 1 (may be empty)")
+	b.key("was ill" + kb.Enter)
+	if n := w.count(t, `SELECT count(*) FROM refund_approvals WHERE decision IS NOT NULL`); n != 0 {
+		t.Error("Enter in the note has decided the refund")
 	}
-	b.open("/human/1")
+	b.tabTo("Approve refund 1")
+	b.key(kb.Enter)
+	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
+	if n := w.count(t, `SELECT count(*) FROM refund_approvals WHERE decision = 'approved' AND decided_by = 'desk/kim' AND note LIKE 'was ill%'`); n != 1 {
+		t.Errorf("%d approvals by desk/kim with the note, want 1", n)
+	}
+	b.tabTo("1: wrong_amount")
+	b.key(kb.Enter)
 	b.heading("1: wrong_amount")
-	b.leave("Take it")
-	b.sees("who has it", "document.body.textContent.includes('desk/kim')")
-	b.look("human-item", string(axe))
-	b.leave("Resolve it")
-	b.sees("that a reason is wanted", "document.body.textContent.includes('Not done.')")
+	b.tabTo("Take it")
+	b.key(kb.Enter)
+	b.sees("who has it", "document.querySelector('.facts').textContent.includes('desk/kim')")
+	for _, c := range []struct{ why, press, did string }{
+		{"asked the bank", "Note this", "noted"},
+		{"sent back by hand", "Resolve it", "resolved"},
+	} {
+		b.tabTo("Why (it is kept; only taking needs none)")
+		b.key(c.why)
+		b.tabTo(c.press)
+		b.key(kb.Enter)
+		b.sees(c.did, fmt.Sprintf("[...document.querySelectorAll('ol li')].some((e) => e.textContent.startsWith('%s by desk/kim'))", c.did))
+	}
+	b.tabTo("Resolved")
+	b.key(kb.Enter)
+	b.sees("it among the resolved", "location.search === '?state=resolved' && document.body.textContent.includes('1: wrong_amount')")
+	if n := w.count(t, `SELECT count(*) FROM human_notes WHERE did = 'noted' AND note IN ('asked the bank', 'sent back by hand')`); n != 2 {
+		t.Errorf("%d of the two notes are in the history", n)
+	}
 	b.expect("the server responded with a status of 401") // the browser asks without a name first
+}
+
+func (w *world) count(t *testing.T, sql string) (n int) {
+	t.Helper()
+	if err := w.pool.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // beforePersons has one thing of each kind wait for a person.
