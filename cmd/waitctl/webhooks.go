@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"waitroom/internal/pg"
 	"waitroom/internal/webhooks/health"
 	"waitroom/internal/webhooks/plan"
 	"waitroom/internal/webhooks/probe"
@@ -43,19 +43,16 @@ func (l *ledgers) Validate() error {
 	return nil
 }
 
-// tables opens the database as the audits read it; they take no part in the
-// pool's usual haste.
-func (l *ledgers) tables(ctx context.Context) (*sql.DB, func(), error) {
-	pool, err := pg.Open(ctx, l.Database, "waitctl", pg.Limits{Conns: 1, Statement: time.Minute, Idle: time.Minute})
+// tables are the database as the audits read it. It is asked for nothing before
+// the contract is known to be one.
+func (l *ledgers) tables() (*sql.DB, error) {
+	cfg, err := pgx.ParseConfig(l.Database)
 	if err != nil {
-		return nil, nil, err
+		return nil, refuse("--database: %v", err)
 	}
-	if err := pg.Fit(ctx, pool); err != nil {
-		pool.Close()
-		return nil, nil, err
-	}
-	db := stdlib.OpenDBFromPool(pool)
-	return db, func() { db.Close(); pool.Close() }, nil //nolint:errcheck // read only
+	cfg.ConnectTimeout = 3 * time.Second
+	cfg.RuntimeParams["application_name"] = "waitctl"
+	return stdlib.OpenDB(*cfg), nil
 }
 
 type webhooksPlanCmd struct {
@@ -136,15 +133,15 @@ func (c *webhooksPlanCmd) facts(ctx context.Context) (plan.Facts, error) {
 	if c.Dir != "" {
 		return plan.FromDir(c.Dir)
 	}
+	db, err := c.tables()
+	if err != nil {
+		return plan.Facts{}, err
+	}
+	defer db.Close() //nolint:errcheck // read only
 	contract, err := plan.ReadContract(c.Contract)
 	if err != nil {
 		return plan.Facts{}, err
 	}
-	db, done, err := c.tables(ctx)
-	if err != nil {
-		return plan.Facts{}, err
-	}
-	defer done()
 	return plan.FromTables(ctx, db, contract)
 }
 
@@ -181,11 +178,11 @@ func (c *webhooksHealthCmd) answer(ctx context.Context) (health.Answer, error) {
 	if c.Report == "" {
 		return health.Answer{}, refuse("--database needs the --report to judge")
 	}
-	db, done, err := c.tables(ctx)
+	db, err := c.tables()
 	if err != nil {
-		return health.Answer{}, unplanned{err}
+		return health.Answer{}, err
 	}
-	defer done()
+	defer db.Close() //nolint:errcheck // read only
 	return health.Tables(ctx, db, c.Contract, c.Report), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"waitroom/internal/pgtest"
 	"waitroom/internal/webhooks/ledgertest"
 )
 
@@ -137,6 +138,41 @@ func TestAnAuditIsAskedForWell(t *testing.T) {
 	answers(t, 2, "no such file", "plan", "--dir", dir, "--out", filepath.Join(dir, "none", "report.json"))
 	answers(t, 2, "is a folder", "plan", "--dir", dir, "--out", t.TempDir())
 	answers(t, 2, "connect", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"))
+	answers(t, 2, `"degraded":true`, "health", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"), "--report", "x")
 	answers(t, 3, "unusable", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "none"))
+	answers(t, 3, `"degraded":true`, "health", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "none"), "--report", "x")
+	answers(t, 2, "--database: ", "plan", "--database", "postgres://127.0.0.1:port/x", "--contract", filepath.Join(dir, "retry.env"))
 	answers(t, 0, `"degraded":false`, "health", "--dir", dir)
+}
+
+// The courier's own tables are planned and judged too; without --out the report is
+// printed.
+func TestTheTablesArePlannedAndJudged(t *testing.T) {
+	url := pgtest.URL(t)
+	dir := t.TempDir()
+	ledgertest.Write(t, dir, "retry.env", "WEBHOOK_BACKOFF_FACTOR=2\nWEBHOOK_ADMIT_SLACK_S=1\nWEBHOOK_DEAD_LETTER_AFTER=3\nWEBHOOK_SUCCESS_MIN=200\nWEBHOOK_SUCCESS_MAX=299\n")
+	from := []string{"--database", url, "--contract", filepath.Join(dir, "retry.env")}
+	report := filepath.Join(dir, "report.json")
+	db := pgtest.Open(t, url)
+	fill := func(query string) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill(`INSERT INTO endpoints (id, organiser, url, secret) VALUES ('shop', 'acme', 'https://shop.example/', sha256('a'))`)
+	fill(`WITH n AS (INSERT INTO notices (kind, organiser, subject, version, body, addressed) VALUES ('order.paid', 'acme', 'order-1', 1, '{}', 1) RETURNING id)
+		INSERT INTO deliveries (notice_id, endpoint_id) SELECT id, 'shop' FROM n`)
+	fill(`INSERT INTO delivery_attempts (delivery_id, endpoint_id, go, attempt_no, courier, started_at, finished_at, status) VALUES
+		(1, 'shop', 1, 1, 'c', '2026-10-22 16:01:00Z', '2026-10-22 16:01:00.25Z', 500),
+		(1, 'shop', 1, 2, 'c', '2026-10-22 16:01:11.25Z', '2026-10-22 16:01:11.5Z', 200)`)
+	if out := answers(t, 0, `"unit": "us"`, append([]string{"plan"}, from...)...); !strings.Contains(out, `"backoff_s": 11000000`) || !strings.Contains(out, `"scheduled_delta_s": 0,`) {
+		t.Errorf("the plan is %s", out)
+	}
+	answers(t, 0, "2 attempts of 1 endpoints, 0 of them too early; ok: true", append([]string{"plan", "--out", report}, from...)...)
+	answers(t, 0, `"degraded":false`, append([]string{"health", "--report", report}, from...)...)
+	fill(`UPDATE delivery_attempts SET attempt_no = 3 WHERE attempt_no = 2`)
+	answers(t, 2, "attempt 2 is number 3 of delivery 1.1, want 2", append([]string{"health", "--report", report}, from...)...)
+	answers(t, 2, "by what came before it number 2", append([]string{"plan", "--out", report}, from...)...)
+	answers(t, 2, "report_unavailable", append([]string{"health", "--report", report}, from...)...)
 }

@@ -157,3 +157,8 @@ func TestExitCodes(t *testing.T) {
 		})
 	}
 }
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	ledgertest.Write(t, filepath.Dir(path), filepath.Base(path), text)
+}

@@ -57,9 +57,7 @@ func walk(path string, v any, put func(what string, v any)) {
 		put(path+" is in capitals", strings.ToUpper(v))
 	case json.Number:
 		for _, other := range []string{"1" + string(v), string(v) + ".0", string(v) + "e0"} {
-			if strings.HasPrefix(other, "1-") {
-				other = other[2:]
-			}
+			other = strings.TrimPrefix(other, "1-")
 			put(path+" is "+other, json.Number(other))
 		}
 	case []any:

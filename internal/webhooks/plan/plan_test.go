@@ -3,7 +3,6 @@ package plan_test
 import (
 	"bytes"
 	"encoding/json"
-
 	"math/big"
 	"os"
 	"path/filepath"
