@@ -164,6 +164,9 @@ func (c *endpointsReplayCmd) Run(ctx context.Context, out io.Writer) error {
 		return c.replaySince(ctx, out, pool)
 	}
 	done, err := webhooks.Replay(ctx, pool, c.Delivery, webhooks.Asker{By: c.name()})
+	if err == nil && done.Answer == webhooks.NoEndpoint {
+		return refuse("the endpoint of delivery %d was deleted", c.Delivery)
+	}
 	if err := refused(strconv.FormatInt(c.Delivery, 10), done, err); err != nil {
 		return err
 	}

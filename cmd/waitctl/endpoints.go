@@ -296,7 +296,7 @@ type endpointsEditCmd struct {
 	endpoint
 	person
 	endpointSettings
-	Version int64 `help:"Only if it is at this version."`
+	AtVersion int64 `help:"Only if it is at this version."`
 }
 
 func (c *endpointsEditCmd) Run(ctx context.Context, out io.Writer) error {
@@ -306,7 +306,7 @@ func (c *endpointsEditCmd) Run(ctx context.Context, out io.Writer) error {
 			return webhooks.Changed{Answer: webhooks.NoEndpoint}, err
 		}
 		version := e.Version
-		put(&version, given(c.Version))
+		put(&version, given(c.AtVersion))
 		return webhooks.Edit(ctx, pool, c.Endpoint, version, c.on(e.Settings), c.Loopback, webhooks.Asker{By: c.name()})
 	})
 }
