@@ -62,7 +62,7 @@ type Report struct {
 }
 
 // Promises that every audit must have counted something for.
-var required = [...]string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P13"}
+var required = [...]string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P12", "P13"}
 
 // Run audits one event in one snapshot of the database.
 func Run(ctx context.Context, s Sources) Report {

@@ -39,7 +39,14 @@ UPDATE orders SET status = 'paid', payment_id = '10000000-0000-0000-0000-0000000
 UPDATE orders SET status = 'expired', ended_at = now(), version = 2 WHERE account = 'B';
 UPDATE seats SET order_id = NULL, claimed_at = NULL WHERE order_id = (SELECT id FROM orders WHERE account = 'B');
 INSERT INTO seat_returns SELECT l.seat_id, 'expired:' || o.id, 'e', o.id FROM orders o JOIN order_lines l ON l.order_id = o.id WHERE o.account = 'B';
-INSERT INTO notices (kind, event_id, subject, version, body) SELECT 'order.' || status, 'e', id::text, 2, '{}' FROM orders WHERE status <> 'pending';
+INSERT INTO endpoints (id, organiser, url, secret, created_at) VALUES ('shop', 'house', 'https://example.org', decode(repeat('00', 32), 'hex'), '2025-01-01');
+INSERT INTO notices (kind, event_id, subject, version, body, addressed) SELECT 'order.' || status, 'e', id::text, 2, '{}', 1 FROM orders WHERE status <> 'pending';
+INSERT INTO deliveries (notice_id, endpoint_id, status, attempts, go, reason, ended_at) SELECT id, 'shop', CASE kind WHEN 'order.paid' THEN 'delivered' ELSE 'dead' END,
+  CASE kind WHEN 'order.paid' THEN 2 ELSE 1 END, CASE kind WHEN 'order.paid' THEN 2 ELSE 1 END, CASE kind WHEN 'order.expired' THEN 'max_attempts' END, now() FROM notices;
+INSERT INTO delivery_attempts (delivery_id, endpoint_id, go, attempt_no, courier, started_at, finished_at, status)
+  SELECT d.id, 'shop', a.go, a.no, 'c', '2026-01-01'::timestamptz + a.at * interval '1 s', '2026-01-01'::timestamptz + (a.at + 1) * interval '1 s', a.status
+  FROM deliveries d JOIN notices n ON n.id = d.notice_id
+  JOIN (VALUES ('order.paid', 1, 1, 0, 200), ('order.paid', 2, 1, 10, 500), ('order.paid', 2, 2, 20, 204), ('order.expired', 1, 1, 0, NULL)) a(kind, go, no, at, status) ON a.kind = n.kind;
 INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, refund_pending_minor, stands, captured_at)
   SELECT '10000000-0000-0000-0000-00000000000b', id, 'p', 'pi_b', 'captured', 1000, 'EUR', 1000, 1000, 'to_refund', now() FROM orders WHERE account = 'B';
 INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request)
@@ -137,7 +144,7 @@ func TestARightSaleIsClean(t *testing.T) {
 		r.Fprint(&b)
 		t.Fatalf("exit %d, want 0\n%s", r.Exit, b.String())
 	}
-	for _, p := range []string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P13"} {
+	for _, p := range []string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P12", "P13"} {
 		if r.Checked[p] == 0 {
 			t.Errorf("%s counted nothing", p)
 		}
@@ -200,6 +207,18 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 		{"a deadline that moved back", "P13", facts{sql: `UPDATE orders SET pay_by = pay_by - interval '1 hour', extended_at = now() WHERE account = 'D'`}},
 		{"an extension of more orders than have it", "P13", facts{sql: `INSERT INTO order_extensions (event_id, organiser, attempt, by, extend_by, orders) VALUES ('e', 'house', 'x', 'desk', '1 minute', 1)`}},
 		{"late money kept", "P13", facts{sql: `DELETE FROM refund_operations`}},
+		{"a notice with a delivery too few", "P12", facts{sql: `DELETE FROM deliveries WHERE status = 'dead'`}},
+		{"a notice that says fewer than there were", "P12", facts{sql: `DELETE FROM deliveries WHERE status = 'dead'; UPDATE notices SET addressed = 0 WHERE kind = 'order.expired'`}},
+		{"a notice that was skipped", "P12", facts{sql: `DELETE FROM deliveries WHERE status = 'dead'; UPDATE notices SET addressed = NULL, at = at - interval '2 minutes' WHERE kind = 'order.expired'`}},
+		{"delivered, and nobody took it", "P12", facts{sql: `UPDATE delivery_attempts SET status = 302 WHERE status = 204`}},
+		{"dead, and the receiver had taken it", "P12", facts{sql: `UPDATE delivery_attempts SET status = 200 WHERE status IS NULL`}},
+		{"dead without a reason", "P12", facts{sql: `UPDATE deliveries SET reason = NULL`}},
+		{"dead of a deletion that was none", "P12", facts{sql: `UPDATE deliveries SET reason = 'endpoint_deleted' WHERE status = 'dead'`}},
+		{"waiting for ever", "P12", facts{sql: `UPDATE deliveries SET status = 'waiting', due_at = 'infinity' WHERE status = 'dead'`}},
+		{"being sent by nobody", "P12", facts{sql: `UPDATE deliveries SET status = 'sending', courier = 'c', leased_until = now() WHERE status = 'dead'`}},
+		{"an attempt that is not in the ledger", "P12", facts{sql: `DELETE FROM delivery_attempts WHERE go = 2 AND attempt_no = 1`}},
+		{"two attempts at once", "P12", facts{sql: `UPDATE delivery_attempts SET finished_at = finished_at + interval '10 s' WHERE go = 2 AND attempt_no = 1`}},
+		{"sent again after it was taken", "P12", facts{sql: `UPDATE delivery_attempts SET status = 200 WHERE status = 500`}},
 		{"a number of two holders", "P7", facts{line: also(`{"event":"e","epoch":1,"holder":"F","index":2,"number":2,"state":"waiting"}`)}},
 		{"a holder with two places", "P9", facts{line: also(`{"event":"e","epoch":1,"holder":"E","index":9,"number":9,"state":"waiting"}`)}},
 		{"let in by a credit that no pass names", "P8", facts{line: also(`{"event":"e","epoch":1,"holder":"F","index":8,"number":8,"state":"passed","take":8,"taken_at":"2026-01-01T00:00:10.101Z"}` + "\n" +

@@ -60,6 +60,8 @@ func Says(promise string) string {
 		return "one person one place, one place one pass"
 	case "P11":
 		return "one outlet, one key, one refund"
+	case "P12":
+		return "a notice is delivered, scheduled or dead"
 	case "P13":
 		return "the same request again changes nothing"
 	}
