@@ -282,6 +282,10 @@ func TestTheWebhooksPageActsForWhoIsSignedIn(t *testing.T) {
 		}})
 		return a
 	}
+	get := func(path string) answer {
+		_, a := h.send(t.Context(), call{method: http.MethodGet, path: path, base: h.Admin, page: true, header: map[string]string{"Authorization": basic("kim", looks.token)}})
+		return a
+	}
 	at := "/webhooks/endpoints/" + id
 	h.want(form("", at, "do=test", h.Admin), 401, "")
 	h.want(form(looks.token, at, "do=test", h.Admin), 403, "")
@@ -289,6 +293,13 @@ func TestTheWebhooksPageActsForWhoIsSignedIn(t *testing.T) {
 	for _, do := range []string{"test", "test", "draining", "nonsense"} {
 		h.want(form(d.token, at, "do="+do, h.Admin), 303, "")
 	}
+	for path, says := range map[string]string{"/webhooks": id, "/webhooks?status=waiting&since=2026-01-01T00:00": "endpoint.test", "/webhooks/deliveries/1": "Body as sent"} {
+		if a := h.want(get(path), 200, ""); !strings.Contains(string(a.body), says) {
+			t.Errorf("%s does not say %s", path, says)
+		}
+	}
+	h.want(get("/webhooks?since=yesterday"), 400, "")
+	h.want(get("/webhooks/deliveries/9"), 404, "")
 	if got := h.count(`SELECT count(*) FROM deliveries`); got != 1 {
 		t.Errorf("%d deliveries of a test that was sent twice, want 1", got)
 	}

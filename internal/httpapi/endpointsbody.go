@@ -61,9 +61,9 @@ type endpointBody struct {
 type endpointHealthBody struct {
 	Failures      int                  `json:"failures"`
 	FailingSince  *time.Time           `json:"failing_since"`
-	Waiting       int                  `json:"waiting"`
-	Sending       int                  `json:"sending"`
-	Dead          int                  `json:"dead"`
+	Waiting       int64                `json:"waiting"`
+	Sending       int64                `json:"sending"`
+	Dead          int64                `json:"dead"`
 	OldestWaiting *time.Time           `json:"oldest_waiting_at"`
 	NextStart     *time.Time           `json:"next_start_at"` // null: nothing holds it back
 	LastSuccess   *time.Time           `json:"last_success_at"`

@@ -12,7 +12,7 @@ import (
 // Health is how an endpoint does.
 type Health struct {
 	Endpoint
-	Waiting, Sending, Dead int
+	Waiting, Sending, Dead int64
 	OldestWaiting          *time.Time // when the oldest notice that waits for it became true
 	NextStartAt            *time.Time // held back until then, by its limits or as it asked; nil: it is not
 	LastSuccess            *time.Time
