@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/orders"
@@ -193,7 +194,12 @@ func TestAnEndBesideTheRecordLeavesNoPaymentBehind(t *testing.T) {
 		go func() {
 			defer close(ended)
 			<-answered
-			if got, err := orders.Cancel(t.Context(), h.Pool, all[i], holders[i]); err != nil || got != orders.Cancelled {
+			got, err := orders.Cancel(t.Context(), h.Pool, all[i], holders[i])
+			var no *pgconn.PgError
+			for errors.As(err, &no) && no.Code == "55P03" { // behind the record for too long: its buyer presses again
+				got, err = orders.Cancel(t.Context(), h.Pool, all[i], holders[i])
+			}
+			if err != nil || got != orders.Cancelled {
 				t.Error(got, err)
 			}
 		}()

@@ -11,6 +11,7 @@ func TestPages(t *testing.T) {
 	t.Run("the best seats, without a script", w.best)
 	t.Run("a refused seat is named and the others kept", w.refused)
 	t.Run("a place stays the same", w.again)
+	t.Run("a place given up in one tab is given up in all", w.leftElsewhere)
 	t.Run("the back button leads to the order", w.back)
 	t.Run("who pays too late is told so", w.tooLate)
 	t.Run("a payment that failed can be made anew", w.paidAnew)

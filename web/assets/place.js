@@ -80,6 +80,13 @@
     if (number < d.front) turn(); else wait(d, least);
   });
 
+  // Who gives the place up in one tab has none in the others either. They are told
+  // by the browser alone, and look once that is done.
+  const tabs = new BroadcastChannel("place." + place.dataset.event);
+  tabs.addEventListener("message", () => setTimeout(() => window.go(location.href), 2000));
+  const leave = $("leave");
+  if (leave) leave.addEventListener("submit", () => tabs.postMessage("left"));
+
   // What the answer's page says of the lane.
   const late = (page) => {
     const there = new DOMParser().parseFromString(page, "text/html").getElementById("late");

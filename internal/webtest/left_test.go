@@ -1,0 +1,28 @@
+package webtest
+
+import "testing"
+
+// leftElsewhere: whoever gives a place up in one tab is told so in every other,
+// by itself; and whoever then joins again has one in all of them, also by the
+// browser's way back.
+func (w *world) leftElsewhere(t *testing.T) {
+	t.Parallel()
+	e := w.behind(t)
+	b := w.tab(t)
+	b.join(e)
+	other := b.second()
+	other.open("/e/" + e + "/place")
+	other.sees("the same place", "document.readyState === 'complete' && document.getElementById('place')")
+	const gone = "document.readyState === 'complete' && document.querySelector('h1').textContent === 'You gave your place up' && !document.getElementById('place')"
+	b.leave("Give my place up")
+	b.sees("that it is given up", gone)
+	other.sees("that it is given up", gone)
+	b.open("/e/" + e + "/place")
+	b.sees("that it is given up, loaded anew", gone)
+	b.leave("Join the line again")
+	b.sees("a place", "document.readyState === 'complete' && document.getElementById('place')")
+	other.open("/e/" + e + "/place")
+	other.sees("it too", "document.readyState === 'complete' && document.getElementById('place')")
+	ask[bool](b, "history.back() === undefined")
+	b.sees("it by the way back", "document.readyState === 'complete' && document.getElementById('place')")
+}
