@@ -43,7 +43,7 @@ outlet-proof:
 
 webhooks-negative:
 	@scripts/need.sh go
-	@go run ./internal/webhooks/negative
+	@go run ./cmd/webhooksproof
 
 check:
 	@scripts/need.sh go

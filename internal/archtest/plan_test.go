@@ -59,17 +59,18 @@ var arrows = map[string][]string{
 
 // composers may import everything of ours but test packages and these.
 var composers = map[string][]string{
-	"internal/daemon": {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/waitroom":    {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/claimer":     {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/expirer":     {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/paycallback": {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/refunder":    {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/courier":     {"internal/stack", "internal/crowd", "internal/demo"},
-	"cmd/payprov":     {},
-	"cmd/bench":       {},
-	"cmd/outletproof": {},
-	"cmd/waitctl":     {},
+	"internal/daemon":   {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/waitroom":      {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/claimer":       {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/expirer":       {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/paycallback":   {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/refunder":      {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/courier":       {"internal/stack", "internal/crowd", "internal/demo"},
+	"cmd/payprov":       {},
+	"cmd/bench":         {},
+	"cmd/outletproof":   {},
+	"cmd/webhooksproof": {},
+	"cmd/waitctl":       {},
 }
 
 // walls: a library, and the only places (a package, a package and what is

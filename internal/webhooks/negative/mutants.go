@@ -1,4 +1,4 @@
-package main
+package negative
 
 // mutant is a judgement put back to what it was when it was wrong.
 type mutant struct {

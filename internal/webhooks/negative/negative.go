@@ -1,33 +1,21 @@
-// Command negative shows that the plan audit has teeth. It puts each judgement
+// Package negative shows that the plan audit has teeth. It puts each judgement
 // back to what it was when it was wrong, one by one, by a build tag; proves that
 // the wrong one was built in place of the right one, and that it makes a
 // difference; and wants each to be caught.
-//
-// It ends with NEGATIVE n applied, n caught, 0 vacuous and 0, or with 1.
-package main
+package negative
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"text/tabwriter"
 )
 
-func main() {
-	program := flag.String("program", "./cmd/waitctl", "The package that is built: waitctl, or what has its three words.")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	ok, err := run(ctx, *program, mutants(), judges(), os.Stdout)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "negative:", err)
-	}
-	if err != nil || !ok {
-		os.Exit(1)
-	}
+// Run tries every mutant on a program: ./cmd/waitctl, or what has its three words.
+// It is true if each differs and was caught.
+func Run(ctx context.Context, program string, out io.Writer) (bool, error) {
+	return run(ctx, program, mutants(), judges(), out)
 }
 
 // result is what came of one mutant.
@@ -37,8 +25,8 @@ type result struct {
 	caught  string // by whom; empty, if by nobody
 }
 
-// run tries all of them, and is true if each differs and was caught. One that could
-// not be applied is an error: what was not tried proves nothing.
+// run tries these. One that could not be applied is an error: what was not tried
+// proves nothing.
 func run(ctx context.Context, program string, plans, judges []mutant, out io.Writer) (bool, error) {
 	b, err := open(ctx, program)
 	if err != nil {
