@@ -2,6 +2,7 @@
 # make build   every program, into bin/
 # make test    everything, on real servers; installs what is missing
 # make outlet-proof  the refunds' outlet, slow, cut, stopped and killed, against the provider's own log
+# make courier-proof  what organisers are promised, against fifty receivers of which fifteen are bad
 # make webhooks-negative  each judgement of the plan audit put back to what it was when wrong, and caught
 # make bench   the line against its anchors: BENCH lines, and bench/results.json
 # make check   format, vet, staticcheck, and the import plan
@@ -13,7 +14,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo build test outlet-proof webhooks-negative bench check fmt
+.PHONY: demo build test outlet-proof courier-proof webhooks-negative bench check fmt
 
 demo:
 	@scripts/need.sh go postgres
@@ -44,6 +45,11 @@ outlet-proof:
 webhooks-negative:
 	@scripts/need.sh go
 	@go run ./cmd/webhooksproof
+
+courier-proof:
+	@scripts/need.sh go postgres
+	go build -o bin/ ./cmd/courierproof
+	@bin/courierproof $(ARGS)
 
 check:
 	@scripts/need.sh go

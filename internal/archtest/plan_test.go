@@ -52,7 +52,7 @@ var arrows = map[string][]string{
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
-		"internal/admission", "internal/admission/dynamo", "sql",
+		"internal/admission", "internal/admission/dynamo", "internal/webhooks", "sql",
 	},
 	"examples": {},
 }
@@ -70,6 +70,7 @@ var composers = map[string][]string{
 	"cmd/bench":         {},
 	"cmd/outletproof":   {},
 	"cmd/webhooksproof": {},
+	"cmd/courierproof":  {},
 	"cmd/waitctl":       {},
 }
 

@@ -85,6 +85,8 @@ func (c CourierConfig) setup(ctx context.Context, p *process.Process) error {
 		m.swept(swept)
 		return err
 	})
+	figures := newWebhookFigures(p.Metrics)
+	p.Every(5*time.Second, "figures", func(ctx context.Context) error { return figures.read(ctx, pool) })
 	c.listening("ops", p.OpsAddr())
 	return nil
 }

@@ -66,6 +66,8 @@ func (c ExpirerConfig) setup(ctx context.Context, p *process.Process) error {
 	})
 	p.Every(100*time.Millisecond, "relay", func(ctx context.Context) error { return relayPass(ctx, relay, m) })
 	p.Every(time.Second, "figures", func(ctx context.Context) error { return m.read(ctx, pool) })
+	figures := newWebhookFigures(p.Metrics) // also while no courier runs
+	p.Every(5*time.Second, "webhook figures", func(ctx context.Context) error { return figures.read(ctx, pool) })
 	c.listening("ops", p.OpsAddr())
 	return nil
 }

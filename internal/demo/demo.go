@@ -225,7 +225,10 @@ func (w *watch) leave(ctx context.Context) error {
 		}
 	}
 	fmt.Fprintf(w.c.Out, "everybody is home; now the money comes to rest: late payments go back, what is in doubt is looked for (%s at most)\n", settledWithin)
-	return w.h.moneyRests(ctx)
+	if err := w.h.moneyRests(ctx); err != nil {
+		return err
+	}
+	return w.h.everythingTold(ctx)
 }
 
 // look reads the shared document.
@@ -302,6 +305,9 @@ func audited(ctx context.Context, c Config, h *House, log string, r *Report) err
 	}
 	defer db.Close(context.WithoutCancel(ctx)) //nolint:errcheck // read only
 	if err := r.count(ctx, db, c.Event.ID); err != nil {
+		return err
+	}
+	if r.Told, err = h.told(ctx, db, c.Event.ID); err != nil {
 		return err
 	}
 	queries, err := schema.Audits()

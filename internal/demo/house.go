@@ -4,6 +4,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -39,6 +40,7 @@ type House struct {
 	Keys               daemon.TokenKeys
 	Provider           *payprov.Provider
 	ProviderURL        string
+	Office             *office // where the organiser is told
 	OpensAt            time.Time
 	Replicas           []string     // URLs of all waiting rooms; Public is the first
 	Harmed             atomic.Int32 // how often a replica was killed or stopped
@@ -98,6 +100,9 @@ func Open(ctx context.Context, b Build) (_ *House, err error) {
 		return nil, err
 	}
 	if err := h.provider(ctx, b.Disorder, b.Faults); err != nil {
+		return nil, err
+	}
+	if err := h.openOffice(ctx, cmp.Or(b.Event.Organiser, "house")); err != nil {
 		return nil, err
 	}
 	if err := h.start(ctx, b); err != nil {

@@ -71,6 +71,16 @@ func (h *House) start(ctx context.Context, b Build) error {
 	}); err != nil {
 		return err
 	}
+	courier := daemon.CourierConfig{
+		Every: 50 * time.Millisecond, InFlight: 64, Limit: 5 * time.Second, Lease: 15 * time.Second, Conns: 4, Loopback: true,
+		Factor: 2, Slack: 1, SuccessMin: 200, SuccessMax: 299, Jitter: 0.1, DisableAfter: 20, DisableFailingFor: 10 * time.Second, WaitAtMost: time.Hour,
+	}
+	if _, err := h.run(ctx, "courier", func(ctx context.Context, c daemon.Common) error {
+		courier.Common = c
+		return daemon.Courier(ctx, courier)
+	}); err != nil {
+		return err
+	}
 	room := daemon.WaitroomConfig{
 		TokenKeys: h.Keys, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
 		Line: b.Line, LineFile: filepath.Join(h.dir, "line.db"), Replica: "demo/" + uuid.NewString()[:8],

@@ -45,6 +45,7 @@ type Report struct {
 	FoundNothing  int64            `json:"found_nothing"`
 	Odd           map[string]int   `json:"unexpected_answers"`
 	Harmed        int              `json:"harmed"` // how often a replica was killed or stopped meanwhile
+	Told          Told             `json:"told"`
 	Audit         AuditResult      `json:"audit"`
 
 	Samples []course.Sample   `json:"samples"`
@@ -71,6 +72,7 @@ func (r Report) Summary() string {
 			s += fmt.Sprintf(" %d %s", r.RefundsBy[status], status)
 		}
 	}
+	s += "\n" + r.Told.String()
 	if r.Limited {
 		s += "\nthe limit ended it: the fans were sent home before the sale was over"
 	}
