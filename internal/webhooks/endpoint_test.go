@@ -71,7 +71,7 @@ func (o office) deliver(endpoint, status string, n int) {
 		WITH told AS (
 		  INSERT INTO notices (kind, organiser, subject, version, body, at, addressed, relayed_at)
 		  SELECT 'order.paid', 'acme', gen_random_uuid(), k, '{"order": "x"}', now() - k * interval '1 minute', 1, now()
-		  FROM generate_series(1, $3) k RETURNING id, at
+		  FROM generate_series($3::int, 1, -1) k RETURNING id, at
 		)
 		INSERT INTO deliveries (notice_id, endpoint_id, status, attempts, courier, leased_until, reason, ended_at)
 		SELECT id, $1, $2, CASE WHEN $2 = 'waiting' THEN 0 ELSE 1 END,

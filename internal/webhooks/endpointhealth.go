@@ -13,7 +13,7 @@ import (
 type Health struct {
 	Endpoint
 	Waiting, Sending, Dead int64
-	OldestWaiting          *time.Time // when the oldest notice that waits for it became true
+	OldestWaiting          *time.Time // when the first notice that waits for it became true
 	NextStartAt            *time.Time // held back until then, by its limits or as it asked; nil: it is not
 	LastSuccess            *time.Time
 	LastFailure            *Failure // nil: there was none
@@ -30,10 +30,9 @@ type Failure struct {
 // organiser's if id is empty.
 func HealthOf(ctx context.Context, pool *pgxpool.Pool, organiser, id string) ([]Health, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT `+columns+`, w.n, s.n, x.n, w.oldest, CASE WHEN e.next_start_at > now() THEN e.next_start_at END, good.at, bad.at, bad.status, bad.error
+		SELECT `+columns+`, w.n, s.n, x.n, (SELECT n.at FROM notices n WHERE n.id = w.oldest), CASE WHEN e.next_start_at > now() THEN e.next_start_at END, good.at, bad.at, bad.status, bad.error
 		FROM endpoints e,
-		  LATERAL (SELECT count(*) AS n, min(n.at) AS oldest FROM deliveries d JOIN notices n ON n.id = d.notice_id
-		           WHERE d.endpoint_id = e.id AND d.status = 'waiting') w,
+		  LATERAL (SELECT count(*) AS n, min(d.notice_id) AS oldest FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'waiting') w,
 		  LATERAL (SELECT count(*) AS n FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'sending') s,
 		  LATERAL (SELECT count(*) AS n FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'dead') x
 		  LEFT JOIN LATERAL (SELECT a.finished_at AS at FROM delivery_attempts a

@@ -62,8 +62,9 @@ func Delete(ctx context.Context, pool *pgxpool.Pool, id string, w Asker) (Change
 	})
 }
 
-// deleteMost is how long the ends of all that waits may take to be written.
-const deleteMost = "30s"
+// deleteMost is how long the ends of all that waits may take to be written; whoever
+// asks may have less patience. 100,000 take some seconds.
+const deleteMost = "10min"
 
 func endWaiting(ctx context.Context, tx pgx.Tx, endpoint string) (int, error) {
 	if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, deleteMost); err != nil {
