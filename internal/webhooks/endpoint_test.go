@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 	"waitroom/internal/webhooks"
 )
@@ -25,7 +26,10 @@ type office struct {
 	pool *pgxpool.Pool
 }
 
-func openOffice(t *testing.T) office { return office{t, pgtest.New(t)} }
+// openOffice has patience: on a busy machine those who wait for each other wait long.
+func openOffice(t *testing.T) office {
+	return office{t, pgtest.New(t, pgtest.Limits(pg.Limits{Conns: 8, Lock: time.Minute, Statement: time.Minute, Idle: time.Minute}))}
+}
 
 const target = "https://hooks.example.com/waitroom"
 
