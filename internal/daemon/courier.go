@@ -73,11 +73,11 @@ func (c CourierConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	m := newCourierMetrics(p.Metrics, p.Log, c.InFlight)
-	courier := &webhooks.Courier{
+	courier := webhooks.NewCourier(webhooks.Courier{
 		Pool: pool, Name: replicaName("courier"), Client: webhooks.NewClient(webhooks.Reach{Limit: c.Limit, Loopback: c.Loopback}),
 		Terms: c.terms(), InFlight: c.InFlight, Every: c.Every, Lease: c.Lease, Chance: rand.Float64,
 		Looked: m.looked, Seen: m.seen,
-	}
+	})
 	p.Go("courier", func(taking context.Context) error { return courier.Run(taking, p.Work()) })
 	p.Check("courier", time.Second, func(context.Context) error { return m.takes() })
 	p.Every(time.Second, "sweep", func(ctx context.Context) error {

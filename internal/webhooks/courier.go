@@ -10,6 +10,7 @@ import (
 
 // Courier sends what is due. Any number may be at work: each delivery is in one's
 // hands at a time, by a lease that he ends with the attempt, or that ends him.
+// NewCourier makes one.
 type Courier struct {
 	Pool     *pgxpool.Pool
 	Name     string // of this process, and no other there ever was
@@ -24,6 +25,14 @@ type Courier struct {
 	// or could not be.
 	Looked func(took int, err error)
 	Seen   func(Errand, Outcome, Settled, error)
+
+	book *book
+}
+
+// NewCourier makes one of these settings, who is not at work yet.
+func NewCourier(c Courier) *Courier {
+	c.book = newBook(c.Pool)
+	return &c
 }
 
 // breath is between two looks at least, however much there is to take: what comes
@@ -33,6 +42,7 @@ const breath = 20 * time.Millisecond
 // Run takes and sends until taking ends, and returns when what is under way has
 // ended. work is what that is done under.
 func (c *Courier) Run(taking, work context.Context) error {
+	defer c.book.open(work)()
 	var sends sync.WaitGroup
 	defer sends.Wait()
 	free := make(chan struct{}, c.InFlight)

@@ -104,7 +104,7 @@ func usualTerms() Terms {
 
 // courier is one who is not at work yet.
 func (d *depot) courier(name string) *Courier {
-	return &Courier{
+	return NewCourier(Courier{
 		Pool: d.pool, Name: name, Client: NewClient(Reach{Limit: 10 * time.Second, Loopback: true}), Terms: usualTerms(),
 		InFlight: 100, Every: 20 * time.Millisecond, Lease: time.Minute, Chance: func() float64 { return 0.5 },
 		Looked: func(_ int, err error) {
@@ -117,7 +117,7 @@ func (d *depot) courier(name string) *Courier {
 				d.Errorf("delivery %d: %v", e.Delivery, err)
 			}
 		},
-	}
+	})
 }
 
 // work sets a courier to work until the test ends, or it is stopped.

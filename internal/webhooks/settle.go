@@ -37,43 +37,12 @@ type Settled struct {
 // settle writes down what an attempt came to, if it is still its courier's.
 func (c *Courier) settle(ctx context.Context, e Errand, o Outcome) (s Settled, err error) {
 	if c.Terms.Success(o.Status) {
-		s, err = c.delivered(ctx, e, o)
-	} else {
-		s, err = c.failed(ctx, e, o)
+		return c.book.delivered(ctx, end{Errand: e, Outcome: o})
 	}
-	if err != nil {
+	if s, err = c.failed(ctx, e, o); err != nil {
 		return Settled{}, fmt.Errorf("settle delivery %d: %w", e.Delivery, err)
 	}
 	return s, nil
-}
-
-// delivered touches no endpoint that is well, for its row is what takings lock. The
-// failures of one that was not are over before the delivery is: what is taken next
-// begins a new row of them.
-func (c *Courier) delivered(ctx context.Context, e Errand, o Outcome) (s Settled, err error) {
-	s.Ended = LeaseLost
-	var b pgx.Batch // both statements, or neither
-	b.Queue(`UPDATE endpoints SET failures = 0, failing_since = NULL WHERE id = $1 AND failures > 0`, e.Endpoint)
-	b.Queue(`
-		WITH ended AS (
-		  UPDATE delivery_attempts SET finished_at = greatest(started_at, clock_timestamp()), status = $5, error = $6, answer = $7
-		  WHERE delivery_id = $1 AND go = $2 AND attempt_no = $3 AND courier = $4 AND finished_at IS NULL
-		  RETURNING finished_at
-		)
-		UPDATE deliveries d SET status = 'delivered', ended_at = ended.finished_at, courier = NULL, leased_until = NULL
-		FROM ended, notices n
-		WHERE d.id = $1 AND d.status = 'sending' AND d.courier = $4 AND d.go = $2 AND d.attempts = $3 AND n.id = d.notice_id
-		RETURNING extract(epoch FROM ended.finished_at - n.at)::float8`,
-		e.Delivery, e.Go, e.Attempt, e.Courier, o.Status, o.Error, o.answer()).QueryRow(func(row pgx.Row) error {
-		var took float64
-		err := row.Scan(&took)
-		if errors.Is(err, pgx.ErrNoRows) { // of these guards the sweep alone changes any: it ends attempts
-			return nil
-		}
-		s = Settled{Ended: Delivered, Took: time.Duration(took * float64(time.Second))}
-		return err
-	})
-	return s, c.Pool.SendBatch(ctx, &b).Close()
 }
 
 // failed ends the attempt, schedules the next or gives the delivery up, counts it
