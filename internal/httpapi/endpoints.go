@@ -65,7 +65,8 @@ func (a *API) readEndpointFor(c *fiber.Ctx, scope organiser.Scope) (r endpointRe
 	return r, nil
 }
 
-// readEndpointWish is of changes that are made once under the name that their asker gave them.
+// readEndpointWish is of changes that are made once under the name that their
+// asker gave them.
 func (a *API) readEndpointWish(c *fiber.Ctx) (r endpointRequest, err error) {
 	if r, err = a.readEndpointChange(c); err != nil {
 		return r, err

@@ -36,9 +36,9 @@ func (a Addition) Check() *Flaw {
 	return a.Settings.Check(a.Loopback)
 }
 
-// Add makes an endpoint of the asker's organiser, which it names, and its secret. The same
-// attempt again is answered with the endpoint that it made, and without the
-// secret: whoever lost that rotates it.
+// Add makes an endpoint of the asker's organiser, which it names, and its secret.
+// The same attempt again is answered with the endpoint that it made, and without
+// the secret: whoever lost that rotates it.
 func Add(ctx context.Context, pool *pgxpool.Pool, w Asker, a Addition) (out Changed, err error) {
 	if flaw := a.Check(); flaw != nil {
 		return Changed{}, flaw

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Edit sets all settings of an endpoint that is still at the version at which they were
-// read; 0: at whatever version it is. What is so already changes nothing.
+// Edit sets all settings of an endpoint that is still at the version at which they
+// were read; 0: at whatever version it is. What is so already changes nothing.
 // Attempts that begin from now on go by the new ones.
 func Edit(ctx context.Context, pool *pgxpool.Pool, id string, version int64, s Settings, loopback bool, w Asker) (Changed, error) {
 	if flaw := s.Check(loopback); flaw != nil {

@@ -32,10 +32,10 @@ func (r Rotation) Check() *Flaw {
 	return nil
 }
 
-// Rotate makes a new secret, which signs from now on. No more than two sign: while the one before the
-// present one does, another rotation is refused as Rotating, because it would
-// cut off receivers that still go by that one. Replace and an overlap of 0 say
-// which of the two is to be dropped.
+// Rotate makes a new secret, which signs from now on. No more than two sign: while
+// the one before the present one does, another rotation is refused as Rotating,
+// because it would cut off receivers that still go by that one. Replace and an
+// overlap of 0 say which is to be dropped.
 func Rotate(ctx context.Context, pool *pgxpool.Pool, id string, r Rotation, w Asker) (Changed, error) {
 	if flaw := r.Check(); flaw != nil {
 		return Changed{}, flaw
