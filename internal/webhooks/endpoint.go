@@ -36,9 +36,9 @@ func Kinds() []string {
 	}
 }
 
-// Settings are what an organiser sets of an endpoint. After the nth attempt of a
-// delivery that failed the next begins max(MinInterval, min(DispatchGap,
-// BackoffBase × factor^(n−1))) later at the earliest.
+// Settings are what an organiser sets of an endpoint. The nth attempt of a delivery
+// begins max(MinInterval, min(DispatchGap, BackoffBase × factor^(n−1))) after the end
+// of the one before at the earliest.
 type Settings struct {
 	URL         string
 	Kinds       []string // none: all, also those that there will be

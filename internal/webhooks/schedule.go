@@ -33,8 +33,8 @@ const longestRetryAfter = 24 * time.Hour
 // Success: 2xx, or what of it the contract says. A redirect is none.
 func (t Terms) Success(status int) bool { return status >= t.SuccessMin && status <= t.SuccessMax }
 
-// wait is how long after the end of a go's nth attempt the next begins at the
-// earliest. Backoff is capped, and cannot overflow into the past; the receiver's
+// wait is how long after the end of the attempt before it a go's nth attempt begins
+// at the earliest. Backoff is capped, and cannot overflow into the past; the receiver's
 // Retry-After is a floor; chance (0 to 1) adds, and never takes away.
 func (t Terms) wait(s Schedule, n int, retryAfter time.Duration, chance float64) time.Duration {
 	w := max(s.MinInterval, min(retryAfter, longestRetryAfter), min(s.DispatchGap, t.backoff(s, n))) + t.Slack

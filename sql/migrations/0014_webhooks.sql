@@ -14,8 +14,9 @@ CREATE TABLE endpoints (
   state           text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'disabled')),
   -- Why it is not active: the organiser's word, or what the courier found.
   reason          text CHECK (reason IN ('asked', 'gone', 'failing')),
-  -- Retries: at most max_attempts a delivery; after the nth attempt of it
-  -- max(min_interval, min(dispatch_gap, backoff_base × factor^(n−1))) + slack.
+  -- Retries: at most max_attempts a delivery; its nth attempt begins
+  -- max(min_interval, min(dispatch_gap, backoff_base × factor^(n−1))) + slack
+  -- after the end of the one before.
   max_attempts    int NOT NULL DEFAULT 12 CHECK (max_attempts BETWEEN 1 AND 100),
   backoff_base    interval NOT NULL DEFAULT '5 s' CHECK (backoff_base BETWEEN '0' AND '1 day'),
   dispatch_gap    interval NOT NULL DEFAULT '1 hour' CHECK (dispatch_gap BETWEEN '0' AND '1 day'),
