@@ -1,9 +1,13 @@
 package httpapi_test
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -321,4 +325,54 @@ func (h *house) count(sql string) (n int) {
 		h.t.Fatal(err)
 	}
 	return n
+}
+
+// A test is sent, signed with the secret that was shown, and what its receiver
+// answered is read where it was asked for; sent again, it has the same id.
+func TestATestIsSentAndItsAnswerRead(t *testing.T) {
+	h := open(t, demo.Build{})
+	d := h.helper("acme", "desk", organiser.WebhooksRead, organiser.WebhooksWrite)
+	type got struct{ id, stamp, signature, body string }
+	came := make(chan got, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		came <- got{r.Header.Get("webhook-id"), r.Header.Get("webhook-timestamp"), r.Header.Get("webhook-signature"), string(body)}
+		io.WriteString(w, "thank you") //nolint:errcheck // the test sees it
+	}))
+	t.Cleanup(receiver.Close)
+	made := d.added("a", map[string]any{"url": receiver.URL + "/hooks"})
+	at := d.want(d.ask("POST", endpointsPath+"/"+made.Endpoint.ID+"/test", "t", nil), 202, "").header.Get("Location")
+	var whole struct {
+		Delivery deliveryAnswer
+		Body     string
+		Tries    []struct {
+			Status *int
+			Answer string
+		}
+	}
+	delivered := func(turn int) func() bool {
+		return func() bool {
+			d.want(d.ask("GET", at, "", nil), 200, "").into(t, &whole)
+			return whole.Delivery.Status == "delivered" && whole.Delivery.Go == turn
+		}
+	}
+	h.until("it is delivered", delivered(1))
+	first := <-came
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(*made.Secret, "whsec_"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "%s.%s.%s", first.id, first.stamp, first.body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); first.signature != want {
+		t.Errorf("signed %s, want %s", first.signature, want)
+	}
+	if len(whole.Tries) == 0 || *whole.Tries[0].Status != 200 || whole.Tries[0].Answer != "thank you" || whole.Body != first.body || whole.Delivery.Notice != first.id {
+		t.Errorf("it says %+v, sent was %+v", whole, first)
+	}
+	d.want(d.ask("POST", at+"/replay", "r", nil), 202, "")
+	h.until("it is delivered again", delivered(2))
+	if again := <-came; again.id != first.id || again.body != first.body {
+		t.Errorf("again it was %+v, first %+v", again, first)
+	}
 }
