@@ -32,7 +32,7 @@ INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, c
 INSERT INTO provider_refunds (provider, id, payment_id, operation, amount_minor, currency, status)
   SELECT 'p', 're_1', payment_id, id, 2000, 'EUR', 'succeeded' FROM refund_operations WHERE status = 'confirmed';
 INSERT INTO refund_calls (epoch, operation, kind, verb, submitted_at, started_at, started_ns, in_flight, wrote, outcome, finished_at)
-  SELECT 1, f.id, c.kind, c.verb, now() - ago, now() - ago, ns, 1, 1, c.outcome, now() - ago FROM refund_operations f,
+  SELECT 8, f.id, c.kind, c.verb, now() - ago, now() - ago, ns, 1, 1, c.outcome, now() - ago FROM refund_operations f,
     (VALUES ('first', 'create', 0, 'timed_out', interval '9 s'), ('look', 'list', 5000000000, 'succeeded', interval '4 s')) c(kind, verb, ns, outcome, ago)
   WHERE f.status = 'confirmed';
 INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
