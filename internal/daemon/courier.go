@@ -65,7 +65,7 @@ func Courier(ctx context.Context, c CourierConfig) error {
 }
 
 func (c CourierConfig) setup(ctx context.Context, p *process.Process) error {
-	pool, err := c.open(ctx, p, "deliveries", pg.Limits{Conns: c.Conns})
+	pool, err := c.open(ctx, p, "deliveries", pg.Limits{Conns: c.Conns, Replan: true})
 	if err != nil {
 		return err
 	}

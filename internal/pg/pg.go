@@ -30,6 +30,10 @@ type Limits struct {
 	Lock      time.Duration // lock_timeout; default 500 ms
 	Statement time.Duration // statement_timeout; default 2 s
 	Idle      time.Duration // idle_in_transaction_session_timeout; default 5 s
+
+	// Replan plans each statement when it is run. A plan that is made while a table
+	// is empty, and kept, reads all of it when it has grown a thousandfold.
+	Replan bool
 }
 
 // Open connects a pool named app (as pg_stat_activity shows it) and checks that
@@ -51,6 +55,9 @@ func Open(ctx context.Context, url, app string, l Limits) (*pgxpool.Pool, error)
 	// Array parameters would otherwise be planned anew at each execution.
 	p["plan_cache_mode"] = "force_generic_plan"
 	p["timezone"] = "UTC"
+	if l.Replan {
+		cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)

@@ -104,7 +104,7 @@ func (b *book) delivered(ctx context.Context, e end) (Settled, error) {
 
 // settleDelivered ends attempts that were a success, each if it is still its
 // courier's, and says what became of each. It touches no endpoint that is well, for
-// its row is what takings lock. The failures of one that was not are over before the
+// its row is what takings lock. (What has a courier is being sent.) The failures of one that was not are over before the
 // delivery is: what is taken next begins a new row of them.
 func settleDelivered(ctx context.Context, pool *pgxpool.Pool, all []end) ([]Settled, error) {
 	type key struct {
@@ -139,7 +139,7 @@ func settleDelivered(ctx context.Context, pool *pgxpool.Pool, all []end) ([]Sett
 		)
 		UPDATE deliveries d SET status = 'delivered', ended_at = e.finished_at, courier = NULL, leased_until = NULL
 		FROM ended e, notices n
-		WHERE d.id = e.delivery_id AND d.status = 'sending' AND d.courier = e.courier AND d.go = e.go AND d.attempts = e.attempt_no AND n.id = d.notice_id
+		WHERE d.id = e.delivery_id AND d.courier = e.courier AND d.go = e.go AND d.attempts = e.attempt_no AND n.id = d.notice_id
 		RETURNING d.id, d.go, d.attempts, extract(epoch FROM e.finished_at - n.at)::float8`,
 		deliveries, gos, numbers, couriers, statuses, faults, answers).Query(func(rows pgx.Rows) error {
 		var k key

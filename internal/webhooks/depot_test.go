@@ -29,7 +29,7 @@ type depot struct {
 
 func openDepot(t *testing.T) *depot {
 	t.Helper()
-	d := &depot{T: t, pool: pgtest.New(t, pgtest.Conns(12))}
+	d := &depot{T: t, pool: pgtest.New(t, pgtest.Limits(pg.Limits{Conns: 12, Replan: true}))}
 	t.Cleanup(d.audit)
 	return d
 }

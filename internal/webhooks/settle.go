@@ -97,10 +97,10 @@ func (c *Courier) put(ctx context.Context, tx pgx.Tx, e Errand, o Outcome, s Set
 		  due_at = CASE WHEN $8 = '' THEN ended.finished_at + $9::interval ELSE d.due_at END,
 		  ended_at = CASE WHEN $8 <> '' THEN ended.finished_at END, courier = NULL, leased_until = NULL
 		FROM ended
-		WHERE d.id = $1 AND d.status = 'sending' AND d.courier = $4 AND d.go = $2 AND d.attempts = $3
+		WHERE d.id = $1 AND d.courier = $4 AND d.go = $2 AND d.attempts = $3
 		RETURNING ended.finished_at`,
 		e.Delivery, e.Go, e.Attempt, e.Courier, o.Status, o.Error, o.answer(), s.Reason,
-		c.Terms.wait(e.Schedule, e.Attempt, o.RetryAfter, c.Chance())).Scan(&finished)
+		c.Terms.wait(e.Schedule, e.Attempt+1, o.RetryAfter, c.Chance())).Scan(&finished)
 	return finished, err
 }
 

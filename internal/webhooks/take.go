@@ -76,29 +76,31 @@ func lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
+// begin guards the update by the status that was read: by the word itself, the
+// index of all that waits would look like a way to find one row.
 func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most int) ([]Errand, error) {
 	rows, err := tx.Query(ctx, `
 		WITH room AS MATERIALIZED (
-		  SELECT p.id, least(greatest(1, p.per_minute / $5), p.in_flight - (
+		  SELECT p.id, clock_timestamp() AS at, least(greatest(1, p.per_minute / $5), p.in_flight - (
 		    SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')) AS room
 		  FROM endpoints p
 		  WHERE p.id = ANY($1) AND p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
 		), due AS (
-		  SELECT d.id FROM room r CROSS JOIN LATERAL (
-		    SELECT d.id, d.due_at, row_number() OVER (ORDER BY d.due_at, d.id) AS nth
+		  SELECT d.id, d.status, r.at FROM room r CROSS JOIN LATERAL (
+		    SELECT d.id, d.status, d.due_at, row_number() OVER (ORDER BY d.due_at, d.id) AS nth
 		    FROM deliveries d WHERE d.endpoint_id = r.id AND d.status = 'waiting' AND d.due_at <= now()
 		    ORDER BY d.due_at, d.id LIMIT greatest(0, r.room)
 		  ) d ORDER BY d.nth, d.due_at, d.id LIMIT $2
 		), taken AS (
-		  UPDATE deliveries d SET status = 'sending', attempts = d.attempts + 1, courier = $3, leased_until = clock_timestamp() + $4::interval
-		  FROM due WHERE d.id = due.id AND d.status = 'waiting'
-		  RETURNING d.id, d.notice_id, d.endpoint_id, d.go, d.attempts
+		  UPDATE deliveries d SET status = 'sending', attempts = d.attempts + 1, courier = $3, leased_until = due.at + $4::interval
+		  FROM due WHERE d.id = due.id AND d.status = due.status
+		  RETURNING d.id, d.notice_id, d.endpoint_id, d.go, d.attempts, due.at
 		), begun AS (
 		  INSERT INTO delivery_attempts (delivery_id, endpoint_id, go, attempt_no, courier, started_at)
-		  SELECT id, endpoint_id, go, attempts, $3, clock_timestamp() FROM taken
+		  SELECT id, endpoint_id, go, attempts, $3, at FROM taken
 		), moved AS (
-		  UPDATE endpoints p SET next_start_at = clock_timestamp() + t.n * interval '1 minute' / p.per_minute
-		  FROM (SELECT endpoint_id, count(*) AS n FROM taken GROUP BY endpoint_id) t WHERE p.id = t.endpoint_id
+		  UPDATE endpoints p SET next_start_at = t.at + t.n * interval '1 minute' / p.per_minute
+		  FROM (SELECT endpoint_id, max(at) AS at, count(*) AS n FROM taken GROUP BY endpoint_id) t WHERE p.id = t.endpoint_id
 		)
 		SELECT t.id, p.id, t.go, t.attempts, p.url, p.secret, CASE WHEN p.old_secret_until > now() THEN p.old_secret END,
 		  n.id, n.kind, coalesce(n.event_id, ''), n.subject, n.version, n.at, n.body,
