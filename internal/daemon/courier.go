@@ -72,7 +72,7 @@ func (c CourierConfig) setup(ctx context.Context, p *process.Process) error {
 	if err := c.fits(ctx, p, pool, pooled("deliveries", pool)); err != nil {
 		return err
 	}
-	m := newCourierMetrics(p.Metrics, p.Log, c.InFlight)
+	m := newCourierMetrics(p.Metrics, p.Log, c.InFlight, c.Limit)
 	courier := webhooks.NewCourier(webhooks.Courier{
 		Pool: pool, Name: replicaName("courier"), Client: webhooks.NewClient(webhooks.Reach{Limit: c.Limit, Loopback: c.Loopback}),
 		Terms: c.terms(), InFlight: c.InFlight, Every: c.Every, Lease: c.Lease, Chance: rand.Float64,

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/daemon"
+	"waitroom/internal/notice"
 	"waitroom/internal/orders/orderstest"
 	"waitroom/internal/pgtest"
 	"waitroom/internal/process"
@@ -205,4 +207,20 @@ func TestACourierOutlivesAnAwayDatabase(t *testing.T) {
 	within(t, time.Minute, "written down", func() bool {
 		return h.Count(t, `SELECT count(*) FROM deliveries WHERE status = 'delivered'`) == 6
 	})
+}
+
+// A connection to NATS that is away comes back; one that is closed does not, and its
+// process says that it is not ready.
+func TestAClosedNATSClientIsNotReady(t *testing.T) {
+	nc, err := notice.Connect("nats://127.0.0.1:1", "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := daemon.NotClosed(nc); err != nil {
+		t.Errorf("while it is away: %v", err)
+	}
+	nc.Close()
+	if err := daemon.NotClosed(nc); err == nil {
+		t.Error("a closed one counts as ready")
+	}
 }

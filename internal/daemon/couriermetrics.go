@@ -23,19 +23,20 @@ type courierMetrics struct {
 	givenUp   prometheus.Counter
 	inFlight  prometheus.Gauge
 
+	patience time.Duration // how long after its last look a courier counts as at work
+
 	mu     sync.Mutex
 	well   time.Time // when it last looked for what is due, without error
 	failed error     // why the looks since then failed
 	quiet  time.Time // until then that is not logged again
 }
 
-// wellFor is how long after its last look a courier counts as at work.
-const wellFor = 10 * time.Second
-
-func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int) *courierMetrics {
+// newCourierMetrics makes those of a courier that has so many attempts under way at
+// most, each for so long: while all are, it does not look.
+func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int, limit time.Duration) *courierMetrics {
 	f := promauto.With(r)
 	m := &courierMetrics{
-		log: log,
+		log: log, patience: 10*time.Second + limit,
 		attempts: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "waitroom_webhook_attempts_total", Help: "Attempts that ended here, by what they made of their delivery (delivered, failed, dead, lease_lost) or unwritten: Postgres did not take it.",
 		}, []string{"outcome"}),
@@ -63,7 +64,7 @@ func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int) *cou
 		Name: "waitroom_webhook_sends_in_flight_max", Help: "Attempts under way at most.",
 	}).Set(float64(most))
 	f.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "waitroom_webhook_courier_up", Help: "1 while this process takes deliveries: it looked for them within the last 10 s, without error.",
+		Name: "waitroom_webhook_courier_up", Help: "1 while this process takes deliveries: it looked for them without error, at most 10 s and one attempt's limit ago.",
 	}, func() float64 {
 		if m.takes() != nil {
 			return 0
@@ -90,14 +91,14 @@ func (m *courierMetrics) looked(took int, err error) {
 	}
 }
 
-var errNotTaking = errors.New("it has not looked for deliveries for 10 s")
+var errNotTaking = errors.New("it does not look for deliveries")
 
 // takes is why this process does not take deliveries; nil, it does.
 func (m *courierMetrics) takes() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case time.Since(m.well) <= wellFor:
+	case time.Since(m.well) <= m.patience:
 		return nil
 	case m.failed != nil:
 		return m.failed

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/nats-io/nats.go"
 
 	"waitroom/internal/orders"
 )
@@ -11,3 +12,6 @@ import (
 func InboxFor(pool *pgxpool.Pool, install string) orders.Inbox {
 	return orders.Inbox{Pool: pool, Install: install, Read: readNotice}
 }
+
+// NotClosed is what the readiness of every process that has a connection to NATS asks.
+func NotClosed(nc *nats.Conn) error { return notClosed(nc) }

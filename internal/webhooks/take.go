@@ -62,12 +62,15 @@ func (c *Courier) take(ctx context.Context, most int) (errands []Errand, err err
 	return errands, nil
 }
 
-// lockDue locks endpoints that something is due for, the longest unserved first.
+// lockDue locks endpoints that something is due for, the longest unserved first. One
+// that has as many under way as it bears is passed over, or those would be in the way
+// of all others; whether it still has room is asked again under the lock.
 func lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT p.id FROM endpoints p
 		WHERE p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
 		  AND EXISTS (SELECT FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'waiting' AND d.due_at <= now())
+		  AND p.in_flight > (SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')
 		ORDER BY p.next_start_at, p.id LIMIT $1
 		FOR NO KEY UPDATE OF p SKIP LOCKED`, endpointsAtOnce)
 	if err != nil {

@@ -194,6 +194,31 @@ func TestOneSlowEndpointDelaysNoOther(t *testing.T) {
 	}
 }
 
+// However many endpoints are full, and have more that is due than is looked at at
+// once: another one is served meanwhile.
+func TestFullEndpointsAreInNobodysWay(t *testing.T) {
+	d := openDepot(t)
+	release := make(chan struct{})
+	silent := d.receiver(func(http.ResponseWriter, *http.Request, int) { <-release })
+	well := d.receiver(says200)
+	for i := range endpointsAtOnce + 6 {
+		d.endpoint(fmt.Sprintf("a-%02d", i), silent.URL, "in_flight = 1")
+	}
+	d.tell(2)
+	c := d.courier("c")
+	c.Client = NewClient(Reach{Limit: time.Minute, Loopback: true})
+	c.Lease = 3 * time.Minute
+	d.work(c)
+	d.within(d.patience(), "all of them are full", func() bool { return len(silent.gots()) == endpointsAtOnce+6 })
+	d.endpoint("well", well.URL, "")
+	d.tell(1)
+	d.until(1, "delivered")
+	if n := d.count(`SELECT count(*) FROM delivery_attempts WHERE finished_at IS NOT NULL`); n != 1 {
+		t.Errorf("%d attempts had ended when it was served, want its own alone", n)
+	}
+	close(release)
+}
+
 // A courier that is told to end takes nothing more, and ends what it has begun.
 func TestACourierEndsWhatItHasBegun(t *testing.T) {
 	d := openDepot(t)
