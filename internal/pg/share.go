@@ -84,6 +84,11 @@ func declare(ctx context.Context, tx pgx.Tx, s Share) error {
 	if s.Replicas < 1 || s.Conns() < 1 {
 		return errors.New("a share of no replicas or no connections")
 	}
+	// Whoever starts waits for its turn, as long as others start at the same moment
+	// on a machine that is busy with it.
+	if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '10s', true)`); err != nil {
+		return err
+	}
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('waitroom connection shares'))`); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -101,5 +102,33 @@ func TestSharesAreJudgedInTurn(t *testing.T) {
 	all.Wait()
 	if n := taken.Load(); n != 4 {
 		t.Errorf("%d shares of 10 were taken, want 4: 80 %% of 50", n)
+	}
+}
+
+// Who starts while another declares waits for its turn, longer than any claim
+// would wait for a lock.
+func TestADeclarationWaitsForItsTurn(t *testing.T) {
+	pool := pgtest.New(t)
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), `SELECT pg_advisory_xact_lock(hashtext('waitroom connection shares'))`); err != nil {
+		t.Fatal(err)
+	}
+	declared := make(chan error, 1)
+	go func() {
+		declared <- pg.Declare(t.Context(), pool, share("late", 1, 1))
+	}()
+	select {
+	case err := <-declared:
+		t.Errorf("it did not wait: %v", err)
+	case <-time.After(time.Second): // twice the pool's own limit
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-declared; err != nil {
+		t.Error(err)
 	}
 }
