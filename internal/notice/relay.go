@@ -47,6 +47,8 @@ var ErrNoHints = errors.New("relay: NATS is away; hints wait, deliveries do not"
 func NewRelay(pool *pgxpool.Pool, nc *nats.Conn) *Relay {
 	db := pool.Config().ConnConfig.Copy()
 	db.RuntimeParams["application_name"] = "waitroom relay"
+	// Its tables grow while it runs: plans that are made while they are empty do not.
+	db.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	// A relay whose machine is gone frees its lock in 20 s, not in two hours.
 	db.RuntimeParams["tcp_keepalives_idle"] = "10"
 	db.RuntimeParams["tcp_keepalives_interval"] = "5"

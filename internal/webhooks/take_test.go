@@ -210,7 +210,7 @@ func TestFullEndpointsAreInNobodysWay(t *testing.T) {
 	c.Lease = 3 * time.Minute
 	d.work(c)
 	d.within(d.patience(), "all of them are full", func() bool { return len(silent.gots()) == endpointsAtOnce+6 })
-	d.endpoint("well", well.URL, "")
+	d.endpoint("well", well.URL, "next_start_at = now()") // it was served after all of these
 	d.tell(1)
 	d.until(1, "delivered")
 	if n := d.count(`SELECT count(*) FROM delivery_attempts WHERE finished_at IS NOT NULL`); n != 1 {
