@@ -147,9 +147,9 @@ func chains(row []int32, links [][]int32) (all [][]int32) {
 			continue // a chain begins at an end
 		}
 		var run []int32
-		for at, next := int32(i), int32(i); next >= 0; {
-			at, next = next, -1
-			seen[at] = true
+		for next := int32(i); next >= 0; {
+			at := next
+			seen[at], next = true, -1
 			run = append(run, row[at])
 			for _, n := range links[at] {
 				if !seen[n] {

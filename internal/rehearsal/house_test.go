@@ -106,8 +106,7 @@ func TestCapHoldsUntilSoldOut(t *testing.T) {
 	c.Sale.PassLife = 3 * time.Minute
 	s := newStage(c)
 	var most int64
-	var look func()
-	look = func() {
+	look := func() {
 		most = max(most, s.within(0))
 		s.in(100*time.Millisecond, script, 0)
 	}
