@@ -32,7 +32,7 @@ type Desk struct {
 	Endpoints EndpointRules
 
 	mu      sync.Mutex
-	keeping map[string][]organiser.Stop // by event: stops that are still to be written down
+	keeping map[string][]kept // by event: stops that are still to be written down
 }
 
 const (

@@ -486,6 +486,41 @@ func TestAStopActsWithoutTheDatabase(t *testing.T) {
 	}
 }
 
+// While the database is away an older stop is sent again by its name, and then a
+// new one is made. Once it is back both are written down, and the sale, which was
+// resumed after the older, stays stopped by the newer; sent again it is one stop.
+func TestANewStopIsNoOldersRepeat(t *testing.T) {
+	h := open(t, demo.Build{})
+	d := h.desk(organiser.House, "desk", organiser.LineRead, organiser.LineWrite)
+	h.letIn()
+	d.want(d.ask("POST", own+"/stop", "older", nil), 200, "")
+	d.want(d.ask("POST", own+"/resume", "r", nil), 200, "")
+	h.until("the sale goes on", func() bool { return h.status().State == "open" })
+	mend := h.cut()
+	d.want(d.ask("POST", own+"/stop", "older", nil), 202, "") // its answer was lost
+	d.want(d.ask("POST", own+"/stop", "newer", nil), 202, "")
+	h.until("the line says so", func() bool { return h.status().State == "paused" })
+	mend()
+	h.until("the newer is written down", func() bool {
+		if now := h.status(); now.State == "open" {
+			t.Fatal("the sale is open again: the newer stop is nowhere")
+		}
+		var control string
+		err := h.pool.QueryRow(t.Context(), `SELECT control FROM events WHERE id = $1`, demotest.EventID).Scan(&control)
+		return err == nil && control == "paused"
+	})
+	h.until("it is resumed", func() bool { return d.ask("POST", own+"/resume", "r2", nil).status == 200 })
+	h.until("the sale goes on", func() bool { return h.status().State == "open" })
+	d.want(d.ask("POST", own+"/stop", "newer", nil), 200, "")
+	h.letIn()
+	if diff := cmp.Diff([]string{
+		`desk: control "paused" to "run"`, `desk: control "run" to "paused"`,
+		`desk: control "paused" to "run"`, `desk: control "run" to "paused"`, "(demo): created",
+	}, d.record(50)); diff != "" {
+		t.Errorf("the record (-want +got):\n%s", diff)
+	}
+}
+
 // A stop needs nothing that a change needs: its name may be another wish's,
 // and stopping twice is stopping.
 func TestAStopAsksNothing(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -91,12 +92,13 @@ func (a *API) stop(ctx context.Context, r wished) (reply, error) {
 	a.Log.Warn("stopped by hand", "event", r.event, "by", r.key.Organiser+"/"+r.key.Name)
 	ctx, cancel := context.WithTimeout(ctx, stopDeadline)
 	defer cancel()
-	out, err := a.writeStop(ctx, r)
+	written, err := inventory.Stop(ctx, a.Desk.Pool, r.event, r.who)
 	if err != nil {
 		a.Log.Error("a stop could not be written down yet", "event", r.event, "error", err)
 		a.keep(r, stop)
 		return reply{status: fiber.StatusAccepted, body: steeredBody{Event: r.event, Change: pending, Control: inventory.Paused}}, nil
 	}
+	out := written[0]
 	a.Desk.Halted(ctx, stop, out.Version)
 	switch out.Change {
 	case inventory.NoSuchEvent:
@@ -107,62 +109,79 @@ func (a *API) stop(ctx context.Context, r wished) (reply, error) {
 	return steeredOf(r.event, out), nil
 }
 
-// writeStop writes a stop down. If its name was another wish's, that is no
-// reason to go on selling.
-func (a *API) writeStop(ctx context.Context, r wished) (inventory.Steered, error) {
-	out, err := inventory.Steer(ctx, a.Desk.Pool, r.event, inventory.Paused, r.who)
-	if err == nil && out.Change == inventory.AttemptReused {
-		r.who.Attempt = ""
-		out, err = inventory.Steer(ctx, a.Desk.Pool, r.event, inventory.Paused, r.who)
-	}
-	return out, err
+// kept is a stop that is still to be written down.
+type kept struct {
+	stop organiser.Stop
+	who  inventory.Asker
 }
 
-// keep writes a stop down, as often as it takes; one at a time for each event,
-// whose end is the end of all that came meanwhile. Under its attempt's name it is
-// one stop: whoever resumed since is let be.
+// keep writes a stop down, as often as it takes. One for each event is at it; it
+// writes whatever came meanwhile, each under its attempt's name: so it is one stop,
+// whoever resumed since is let be, and an older one's repeat is not a newer one.
 func (a *API) keep(r wished, stop organiser.Stop) {
 	d := a.Desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.keeping == nil {
-		d.keeping = map[string][]organiser.Stop{}
+		d.keeping = map[string][]kept{}
 	}
-	d.keeping[r.event] = append(d.keeping[r.event], stop)
+	d.keeping[r.event] = append(d.keeping[r.event], kept{stop, r.who})
 	if len(d.keeping[r.event]) == 1 {
-		go a.keepTrying(r, stop)
+		go a.keepTrying(r.event)
 	}
 }
 
-func (a *API) keepTrying(r wished, stop organiser.Stop) {
+func (a *API) keepTrying(event string) {
 	base := a.Limits.BaseCtx
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
 		select {
 		case <-base.Done():
-			a.Log.Error("a stop was not written down before this process ended", "event", r.event)
+			a.Log.Error("a stop was not written down before this process ended", "event", event)
 			return
 		case <-again.C:
 		}
-		a.Desk.Halt(stop) // for whoever heard of it
-		ctx, cancel := context.WithTimeout(base, deskDeadline)
-		out, err := a.writeStop(ctx, r)
-		cancel()
-		if err == nil {
-			a.Log.Info("a stop is written down", "event", r.event, "change", out.Change)
-			for _, kept := range a.Desk.kept(r.event) {
-				a.Desk.Halted(base, kept, out.Version)
-			}
+		stops := a.Desk.kept(event)
+		a.Desk.Halt(stops[0].stop) // for whoever heard of it
+		written, err := a.writeStops(base, event, stops)
+		if err == nil && a.ended(base, event, stops, written) {
 			return
 		}
 	}
 }
 
-// kept are the stops that were being kept; none is any more.
-func (d *Desk) kept(event string) []organiser.Stop {
+func (a *API) writeStops(ctx context.Context, event string, stops []kept) ([]inventory.Steered, error) {
+	ctx, cancel := context.WithTimeout(ctx, deskDeadline)
+	defer cancel()
+	askers := make([]inventory.Asker, len(stops))
+	for i, k := range stops {
+		askers[i] = k.who
+	}
+	return inventory.Stop(ctx, a.Desk.Pool, event, askers...)
+}
+
+// ended ends the stops that are written down, and reports whether none is kept
+// any more.
+func (a *API) ended(ctx context.Context, event string, stops []kept, written []inventory.Steered) bool {
+	for i, out := range written {
+		a.Log.Info("a stop is written down", "event", event, "change", out.Change)
+		a.Desk.Halted(ctx, stops[i].stop, out.Version)
+	}
+	d := a.Desk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	defer delete(d.keeping, event)
-	return d.keeping[event]
+	d.keeping[event] = d.keeping[event][len(written):]
+	if len(d.keeping[event]) > 0 {
+		return false
+	}
+	delete(d.keeping, event)
+	return true
+}
+
+// kept are the event's stops that are still to be written down, oldest first.
+func (d *Desk) kept(event string) []kept {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.keeping[event])
 }

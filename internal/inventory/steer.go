@@ -41,24 +41,26 @@ type Steered struct {
 
 // Steer makes a sale run, pause or close. Closed is final.
 func Steer(ctx context.Context, pool *pgxpool.Pool, event string, to Control, who Asker) (Steered, error) {
-	out, err := change(ctx, pool, event, who, func(tx pgx.Tx) error {
-		var version int64
-		err := tx.QueryRow(ctx, `
-			UPDATE events SET control = $2, version = version + 1
-			WHERE id = $1 AND control <> 'closed' AND control <> $2
-			RETURNING version`, event, to).Scan(&version)
-		if err != nil || to != Paused {
-			return err
-		}
-		return notice.Write(ctx, tx, notice.Notice{
-			Kind: "event.paused", Event: event, Subject: event, Version: version,
-			Body: map[string]any{"event": event, "version": version},
-		})
-	})
+	out, err := change(ctx, pool, event, who, func(tx pgx.Tx) error { return steer(ctx, tx, event, to) })
 	if to == ClosedForGood && out.Change == EventClosed {
 		out.Change = Unchanged
 	}
 	return out, err
+}
+
+func steer(ctx context.Context, tx pgx.Tx, event string, to Control) error {
+	var version int64
+	err := tx.QueryRow(ctx, `
+		UPDATE events SET control = $2, version = version + 1
+		WHERE id = $1 AND control <> 'closed' AND control <> $2
+		RETURNING version`, event, to).Scan(&version)
+	if err != nil || to != Paused {
+		return err
+	}
+	return notice.Write(ctx, tx, notice.Notice{
+		Kind: "event.paused", Event: event, Subject: event, Version: version,
+		Body: map[string]any{"event": event, "version": version},
+	})
 }
 
 // change runs one guarded update of an event. Zero rows: now read why. That
@@ -107,11 +109,17 @@ func changed(ctx context.Context, tx pgx.Tx, event string, update func(pgx.Tx) e
 	return out, err
 }
 
+// signs says whose change comes next in this transaction.
+func (w Asker) signs(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT set_config('waitroom.by', $1, true)`, w.By)
+	return err
+}
+
 // asks names the asker in this transaction, and keeps the attempt's name: of
 // two that come at once, the second waits here for the first. An attempt that
 // was there gets its answer.
 func (w Asker) asks(ctx context.Context, tx pgx.Tx) (before *Steered, err error) {
-	if _, err := tx.Exec(ctx, `SELECT set_config('waitroom.by', $1, true)`, w.By); err != nil {
+	if err := w.signs(ctx, tx); err != nil {
 		return nil, err
 	}
 	if w.Attempt == "" {
