@@ -34,29 +34,52 @@ func (r *Release) room(door Door) (people int64, capped bool) {
 // stays learns, from one count to the next, how long people are inside as the cap
 // counts them: the time that all of them spent there for each who went (the
 // exponential's estimate, which those still inside do not bend).
+//
+// While nobody has gone yet that grows without end. So it is bounded by what is
+// known of the longest: were who came first the first to go, nobody would stay
+// longer than the longest stay there really is.
 type stays struct {
-	at     time.Time // of the last count
-	people int64     // inside then
-	gone   int64     // the most who were ever known to have gone
-	spent  float64   // seconds, of all who were inside
-	left   float64   // who went meanwhile
+	at      time.Time // of the last count
+	people  int64     // inside then
+	gone    int64     // the most who were ever known to have gone
+	spent   float64   // seconds, of all who were inside
+	left    float64   // who went meanwhile
+	came    []mark    // who would still be inside, by when they were first counted
+	longest float64   // seconds
 }
 
 const (
 	usualStay  = 2 * time.Minute // the first guess, for learnWeight people
 	stayMemory = 500             // who went before so many weighs half
+	// unseenStay is the longest time between two counts that says anything of the
+	// people inside: there was no cap meanwhile, or nobody could count.
+	unseenStay = 5 * time.Second
 )
 
 func (s *stays) see(w Within, at time.Time) {
 	gone := max(s.gone, w.Take-w.People)
-	if !s.at.IsZero() && at.After(s.at) {
-		s.spent += float64(s.people) * at.Sub(s.at).Seconds()
+	if since := at.Sub(s.at); since > 0 && since <= unseenStay {
+		s.spent += float64(s.people) * since.Seconds()
 		s.left += float64(gone - s.gone)
 	}
 	if s.left >= stayMemory {
 		s.left, s.spent = s.left/2, s.spent/2
 	}
 	s.at, s.people, s.gone = later(s.at, at), w.People, gone
+	s.queue(w.Take)
+}
+
+// queue has those who came first go first.
+func (s *stays) queue(take int64) {
+	if n := len(s.came); n == 0 || s.came[n-1].taken < take {
+		s.came = append(s.came, mark{s.at, take})
+	}
+	for len(s.came) > 0 && s.came[0].taken <= s.gone {
+		s.came = s.came[1:]
+	}
+	if len(s.came) > 0 {
+		s.longest = max(s.longest, s.at.Sub(s.came[0].at).Seconds())
+	}
 }
 
 // stay is the mean of it. 0: there is no cap.
@@ -68,7 +91,8 @@ func (r *Release) stay() float64 {
 	if r.before.Stay > 0 {
 		guess = r.before.Stay
 	}
-	return max(1, (r.stays.spent+learnWeight*guess)/(r.stays.left+learnWeight))
+	mean := (r.stays.spent + learnWeight*guess) / (r.stays.left + learnWeight)
+	return max(1, min(mean, max(guess, r.stays.longest)))
 }
 
 // cappedPace is how many people a second the cap lets in while it is reached: as many

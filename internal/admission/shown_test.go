@@ -142,6 +142,87 @@ func TestETAKnowsOfTheCap(t *testing.T) {
 	})
 }
 
+// Who closes the browser is inside for the pass's life, and while nobody has gone
+// yet nothing says how long people stay. The median told then is still too long by
+// no more than one pass's life.
+func TestTheWaitUnderTheCapIsNoLongerThanPassesLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, people = 100, 500
+		w := newWorld(t, 20, 1_000_000)
+		w.sale.MaxInside, w.sale.PassLife = most, 3*time.Minute
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k := ticket(t, l, join(t, l, i))
+			fans.Go(func() { comes(ctx, l, k) }) //nolint:errcheck // until the end
+		}
+		var told []forecast
+		called := make([]time.Time, people)
+		for s := l.Standing(); s.Front < people; s = l.Standing() {
+			for n := range s.Front {
+				if called[n].IsZero() {
+					called[n] = time.Now()
+				}
+			}
+			told = append(told, forecast{time.Now(), s.Front, s.Figures})
+			wait(ctx, time.Second) //nolint:errcheck // virtual
+		}
+		var worst time.Duration
+		judged := 0
+		for _, f := range told {
+			for n := f.front; n < people; n += 25 {
+				if p50, _, known := f.of.ETA(admission.Ahead(n, f.front), f.at); known && !called[n].IsZero() {
+					judged++
+					worst = max(worst, p50-called[n].Sub(f.at))
+				}
+			}
+		}
+		t.Logf("%d forecasts, too long by %s at worst", judged, worst)
+		if worst > w.sale.PassLife || judged < 500 {
+			t.Errorf("told %s more than it took, of %d forecasts; nobody stays longer than %s", worst, judged, w.sale.PassLife)
+		}
+		done()
+		fans.Wait()
+	})
+}
+
+// A cap that is taken off and set again finds what was learnt under it: what the
+// crowd did meanwhile, which nobody counted, says nothing of how long people stay.
+func TestACapSetAgainKnowsHowLongPeopleStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, people = 50, 5000
+		w := newWorld(t, 10, 1_000_000)
+		w.sale.MaxInside = most
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k := ticket(t, l, join(t, l, i))
+			fans.Go(func() {
+				if a, err := comes(ctx, l, k); err == nil && wait(ctx, 30*time.Second+time.Duration(i%20)*time.Second) == nil {
+					giveBack(ctx, t, l, a.Admitted)
+				}
+			})
+		}
+		wait(ctx, 5*time.Minute) //nolint:errcheck // virtual
+		before := l.Standing().Figures.Stay
+		w.set(func(w *world) { w.sale.MaxInside = 0 })
+		wait(ctx, 5*time.Minute) //nolint:errcheck // virtual
+		w.set(func(w *world) { w.sale.MaxInside = most })
+		wait(ctx, 70*time.Second) //nolint:errcheck // virtual
+		after := l.Standing().Figures.Stay
+		t.Logf("a stay of %.1f s was learnt, a minute after the cap is set again %.1f s", before, after)
+		if after < before/2 || after > 2*before {
+			t.Errorf("a stay is %.1f s, was %.1f s, though nobody behaves differently", after, before)
+		}
+		done()
+		fans.Wait()
+	})
+}
+
 // looks is what one person was shown: answers of any replica, of which a page
 // shows none that is earlier than the last.
 type looks struct {
