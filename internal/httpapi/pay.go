@@ -138,7 +138,7 @@ func (p Pay) opening(ctx context.Context, r openRequest, holder string) (reply, 
 	case orders.Busy:
 		return reply{}, problem("busy", "").after(2 * time.Second)
 	}
-	return reply{}, problem("provider_unavailable", "")
+	return reply{}, problem("provider_unavailable", "This attempt comes to nothing. Begin another, under another Idempotency-Key.")
 }
 
 func opened(r openRequest, p orders.Payment) reply {

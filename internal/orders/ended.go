@@ -8,11 +8,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// EndedPayments counts the payments of an order that came to nothing: a buyer's
-// next one needs a name of its own, for a name stands for one payment.
+// EndedPayments counts the payments of an order that it will not be paid by any
+// more, also those whose money a person has: a buyer's next one needs a name of
+// its own, for a name stands for one payment.
 func EndedPayments(ctx context.Context, pool *pgxpool.Pool, order uuid.UUID) (n int64, err error) {
 	err = pool.QueryRow(ctx, `
-		SELECT count(*) FROM payments WHERE order_id = $1 AND status IN ('failed', 'cancelled')`, order).Scan(&n)
+		SELECT count(*) FROM payments WHERE order_id = $1 AND status IN ('failed', 'cancelled', 'captured')`, order).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("ended payments of order %s: %w", order, err)
 	}

@@ -52,7 +52,7 @@ const (
 	TooManyOpen Opening = "too_many_open" // the order has as many payments as may be open, or may still be paid
 	Busy        Opening = "busy"          // as many calls to the provider as we allow are in flight: ask again
 	Throttled   Opening = "throttled"     // our share of the calls to the provider is used up: ask again
-	Refused     Opening = "refused"       // the provider will not have this payment
+	Refused     Opening = "refused"       // this attempt comes to nothing, now or ever; another one may
 )
 
 const (
@@ -139,7 +139,8 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
 	if at.Refused {
-		return Refused, Payment{}, giveUp(ctx, p.pool, e.ID)
+		opening, err := giveUp(ctx, p.pool, order, e.ID)
+		return opening, Payment{}, err
 	}
 	e.CheckoutURL = at.CheckoutURL
 	opening, err := record(ctx, p.pool, order, e.ID, at)
@@ -225,16 +226,18 @@ func supersede(ctx context.Context, tx pgx.Tx, order uuid.UUID) error {
 }
 
 // read tells what the buyer's attempt has come to. The order is locked, so
-// this is what the insert saw.
+// this is what the insert saw. What was refused, given up or captured has no page
+// on which the order could be paid.
 func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt string) error {
 	var status string
-	var inTime bool
+	var inTime, over bool
 	var id *uuid.UUID
 	err := tx.QueryRow(ctx, `
-		SELECT o.status, o.pay_by > now(), o.pay_by, o.amount_minor, o.currency, p.id, coalesce(p.checkout_url, '')
+		SELECT o.status, o.pay_by > now(), o.pay_by, o.amount_minor, o.currency, p.id, coalesce(p.checkout_url, ''),
+		  coalesce(p.status IN ('captured', 'cancelled') OR p.status = 'failed' AND p.provider_payment_id IS NULL, false)
 		FROM orders o LEFT JOIN payments p ON p.order_id = o.id AND p.attempt = $2
 		WHERE o.id = $1`, order, attempt).
-		Scan(&status, &inTime, &e.PayBy, &e.AmountMinor, &e.Currency, &id, &e.CheckoutURL)
+		Scan(&status, &inTime, &e.PayBy, &e.AmountMinor, &e.Currency, &id, &e.CheckoutURL, &over)
 	if err != nil {
 		return err
 	}
@@ -242,6 +245,8 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 	case e.opening != Opened:
 	case id == nil:
 		e.opening = TooManyOpen
+	case over:
+		e.opening = Refused
 	default:
 		e.ID = *id
 	}
@@ -251,7 +256,8 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 // record stores the provider's answer, and says what it is worth: the order may
 // have been paid, or its time may have ended, while the provider was asked. Zero
 // rows: its notice, or the same attempt in another request, was faster, and both
-// say the same. It is looked at once more shortly before the order's time is over:
+// say the same, but for a refusal: what the provider has can be paid, and is open.
+// It is looked at once more shortly before the order's time is over:
 // by then its notice has come, or was lost. Of an order that has ended meanwhile
 // it is due at once, to be cancelled; the lock keeps the end from coming in between.
 func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtProvider) (is Opening, err error) {
@@ -260,15 +266,21 @@ func record(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID, at AtP
 			return err
 		}
 		var status string
-		var inTime bool
-		if err := tx.QueryRow(ctx, `SELECT status, pay_by > now() FROM orders WHERE id = $1`, order).Scan(&status, &inTime); err != nil {
+		var inTime, over bool
+		err := tx.QueryRow(ctx, `
+			SELECT o.status, o.pay_by > now(), p.status IN ('captured', 'cancelled') FROM orders o, payments p
+			WHERE o.id = $1 AND p.id = $2`, order, id).Scan(&status, &inTime, &over)
+		if err != nil {
 			return err
 		}
-		is = openingOf(status, inTime)
-		_, err := tx.Exec(ctx, `
+		if is = openingOf(status, inTime); is == Opened && over {
+			is = Refused
+		}
+		_, err = tx.Exec(ctx, `
 			UPDATE payments p SET status = 'open', provider_payment_id = $2, checkout_url = $3,
 			  look_at = CASE WHEN o.status = 'pending' THEN o.pay_by - $4::interval ELSE now() END
-			FROM orders o WHERE p.id = $1 AND p.status = 'opening' AND o.id = p.order_id`,
+			FROM orders o WHERE p.id = $1 AND o.id = p.order_id
+			  AND (p.status = 'opening' OR p.status = 'failed' AND p.provider_payment_id IS NULL)`,
 			id, at.ProviderPayment, at.CheckoutURL, lastLook)
 		return err
 	})
@@ -289,12 +301,20 @@ func openingOf(status string, inTime bool) Opening {
 	return Opened
 }
 
-// giveUp ends a payment that the provider will not have.
-func giveUp(ctx context.Context, pool *pgxpool.Pool, id uuid.UUID) error {
-	_, err := pool.Exec(ctx, `UPDATE payments SET status = 'failed', look_at = NULL
-		WHERE id = $1 AND status = 'opening'`, id)
+// giveUp ends a payment that the provider will not have, and says what is to be
+// told: an order that has ended meanwhile is no order to try again for.
+func giveUp(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID) (Opening, error) {
+	var status string
+	var inTime bool
+	err := pool.QueryRow(ctx, `
+		WITH given_up AS (
+		  UPDATE payments SET status = 'failed', look_at = NULL WHERE id = $2 AND status = 'opening')
+		SELECT status, pay_by > now() FROM orders WHERE id = $1`, order, id).Scan(&status, &inTime)
 	if err != nil {
-		return fmt.Errorf("give up payment %s: %w", id, err)
+		return "", fmt.Errorf("give up payment %s: %w", id, err)
 	}
-	return nil
+	if is := openingOf(status, inTime); is != Opened {
+		return is, nil
+	}
+	return Refused, nil
 }

@@ -159,6 +159,97 @@ func TestNoticeBeforeTheAnswer(t *testing.T) {
 	}
 }
 
+// A refusal is final for its attempt: asked again it is the same, also once the
+// provider would have it, so that nothing comes back beyond what may be open.
+func TestARefusedAttemptStaysRefused(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	c := &counter{before: func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{Refused: true}, nil
+	}}
+	p := h.pays(c, 1)
+	wantOpening(t, p, order, "anna", "a", orders.Refused)
+	c.before = nil
+	wantOpening(t, p, order, "anna", "a", orders.Refused)
+	wantOpening(t, p, order, "anna", "b", orders.Opened)
+	if n := c.payments(); n != 2 {
+		t.Errorf("the provider was asked for %d payments, want 2", n)
+	}
+}
+
+// Asked twice at once the same attempt is refused and had: it can be paid then,
+// and is cancelled with its order as any other.
+func TestAPaymentThatWasRefusedAndHadIsLookedAt(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	order := h.Order(t, "anna", 1)
+	p := h.pays(&b.counter, 2)
+	var second atomic.Bool
+	b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		if second.Swap(true) {
+			return orders.AtProvider{Refused: true}, nil
+		}
+		wantOpening(t, p, order, "anna", "a", orders.Refused)
+		return orders.AtProvider{}, nil
+	}
+	payment := wantOpening(t, p, order, "anna", "a", orders.Opened)
+	if _, err := orders.Cancel(t.Context(), h.Pool, order, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(t, h.sweeper(b), 1)
+	if n := len(b.cancelled["pi_"+payment.ID.String()]); n != 1 {
+		t.Errorf("its order has ended, and it was cancelled %d times, want once", n)
+	}
+}
+
+// Whose order has ended while the provider was asked hears that, whatever the
+// provider said.
+func TestAnEndDuringTheCallIsTold(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		h := open(t, 1)
+		order := h.Order(t, "anna", 1)
+		c := &counter{before: func(ctx context.Context, _ orders.NewPayment) (orders.AtProvider, error) {
+			_, err := orders.Cancel(ctx, h.Pool, order, "anna")
+			return orders.AtProvider{Refused: refused}, err
+		}}
+		wantOpening(t, h.pays(c, 1), order, "anna", "a", orders.OrderEnded)
+	}
+}
+
+// A page on which nothing can be paid any more is not handed out, neither again
+// nor while it comes to that; the buyer's next payment has another name.
+func TestAPageThatCannotBePaidIsNotHandedOut(t *testing.T) {
+	for name, told := range map[string]struct {
+		says   orders.Says
+		amount int64
+		want   orders.Outcome
+	}{
+		"captured in part": {orders.SaysCaptured, orderstest.PriceMinor - 1, orders.WrongAmount},
+		"cancelled":        {orders.SaysCancelled, 0, orders.PaymentCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, 1)
+			order := h.Order(t, "anna", 1)
+			c := &counter{}
+			p := h.pays(c, 1)
+			first := wantOpening(t, p, order, "anna", "a", orders.Opened)
+			h.receive(t, says(told.says, order, "pi_"+first.ID.String(), told.amount), told.want)
+			wantOpening(t, p, order, "anna", "a", orders.Refused)
+			c.before = func(_ context.Context, asked orders.NewPayment) (orders.AtProvider, error) {
+				n := says(told.says, order, "pi_"+asked.Payment.String(), told.amount)
+				n.Payment = asked.Payment
+				h.receive(t, n, told.want)
+				return orders.AtProvider{}, nil
+			}
+			wantOpening(t, p, order, "anna", "b", orders.Refused)
+			if n, err := orders.EndedPayments(t.Context(), h.Pool, order); n != 2 || err != nil {
+				t.Errorf("%d payments came to nothing (%v), want 2", n, err)
+			}
+			c.before = nil
+			wantOpening(t, p, order, "anna", "c", orders.Opened)
+		})
+	}
+}
+
 // At most three payments of an order may still succeed; one that fails makes
 // room. A refusal of the provider's is final for its attempt.
 func TestOpenPaymentsAreBounded(t *testing.T) {

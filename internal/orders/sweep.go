@@ -177,7 +177,8 @@ func (s *Sweeper) reopen(ctx context.Context, d due) (Outcome, error) {
 	case at.Throttled:
 		return NotAsked, nil
 	case at.Refused:
-		return PaymentFailed, giveUp(ctx, s.Pool, d.Payment)
+		_, err := giveUp(ctx, s.Pool, d.Order, d.Payment)
+		return PaymentFailed, err
 	}
 	if _, err := record(ctx, s.Pool, d.Order, d.Payment, at); err != nil {
 		return "", err
