@@ -157,8 +157,21 @@ func (e entry) rulesOut(t Told) bool {
 }
 
 // differ tells a person of it, and holds back what would send that money again.
+// Where another operation ended as that refund, it is listed too: its money may
+// not be back.
 func (e entry) differ(ctx context.Context, tx pgx.Tx, t Told) error {
-	err := list(ctx, tx, item{differs, t.ProviderRefund, e.id, fmt.Sprintf(
+	other, err := owner(ctx, tx, t.ProviderRefund)
+	if err != nil {
+		return err
+	}
+	if other != "" && other != e.id {
+		err = list(ctx, tx, item{differs, t.ProviderRefund + " of " + other, other, fmt.Sprintf(
+			"it ended as refund %s, and %s says that this is %s", t.ProviderRefund, t.Provider, e.id)})
+		if err != nil {
+			return err
+		}
+	}
+	err = list(ctx, tx, item{differs, t.ProviderRefund, e.id, fmt.Sprintf(
 		"%s tells of refund %s of %d %s, %s; the operation is %d %s, %s, as refund %q",
 		t.Provider, t.ProviderRefund, t.AmountMinor, t.Currency, t.Status, e.amount, e.currency, e.Status, e.refund)})
 	if err != nil {
@@ -232,7 +245,8 @@ func (t Told) sum(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
 
 // byHand hears of a refund that carries no operation's name. Where one came to
 // it all the same, by a look or a person's word, it is held against that one;
-// else a person is told that somebody refunded by hand.
+// else a person is told that somebody refunded by hand, and once more if that
+// failed after they had looked.
 func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing, error) {
 	id, err := owner(ctx, tx, t.ProviderRefund)
 	if err != nil {
@@ -242,10 +256,13 @@ func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing
 		return t.ofOwner(ctx, tx, payment, id)
 	}
 	_, err = tx.Exec(ctx, `
-		INSERT INTO human_list (kind, subject, order_id, payment_id, detail)
+		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
 		SELECT $1, $2, order_id, id, $4 FROM payments WHERE id = $3
-		ON CONFLICT (kind, subject) DO NOTHING`, madeByHand, t.ProviderRefund, payment,
-		fmt.Sprintf("%s has a refund of %d %s, %s, that we did not ask for", t.Provider, t.AmountMinor, t.Currency, t.Status))
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, detail = excluded.detail,
+		  opened_at = CASE WHEN h.resolved_at IS NULL THEN h.opened_at ELSE now() END
+		WHERE $5 AND h.detail <> excluded.detail`, madeByHand, t.ProviderRefund, payment,
+		fmt.Sprintf("%s has a refund of %d %s, %s, that we did not ask for", t.Provider, t.AmountMinor, t.Currency, t.stands()),
+		t.stands() == "failed")
 	if err != nil {
 		return "", fmt.Errorf("human list: refund %s: %w", t.ProviderRefund, err)
 	}

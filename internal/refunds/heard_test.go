@@ -2,6 +2,7 @@ package refunds_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -140,6 +141,117 @@ func TestAPersonsWordIsHeldAgainstWhatIsToldLater(t *testing.T) {
 			}
 			d.want(bens, "queued, 1000 pending, 0 refunded, 0 asked")
 		})
+	}
+}
+
+// Two refunds under our operation's name, one of them not as we asked: whichever
+// the provider tells of first, the wrong one is a person's, and stays so when the
+// right one is there.
+func TestTheWrongOneOfTwoRefundsIsAPersonsInAnyOrder(t *testing.T) {
+	for _, wrong := range []string{"amount", "currency"} {
+		for _, order := range []string{"wrong, notice", "wrong, answer", "notice, wrong", "answer, wrong"} {
+			t.Run(wrong+": "+order, func(t *testing.T) {
+				d := openDesk(t)
+				o, _, seats := d.paid("ann", 2)
+				d.request(o, seats[0])
+				id := refunds.LineID(o, seats[0])
+				d.answer(says(refunds.TimedOut))
+				bad := toldOf("ann", id, "re_9")
+				if bad.AmountMinor--; wrong == "currency" {
+					bad.AmountMinor, bad.Currency = bad.AmountMinor+1, "USD"
+				}
+				for what := range strings.SplitSeq(order, ", ") {
+					switch what {
+					case "wrong":
+						d.hear(bad)
+					case "notice":
+						d.hear(toldOf("ann", id, "re_1"))
+					case "answer":
+						d.hurry()
+						d.answer(yes("re_1"))
+					}
+				}
+				d.want(id, "confirmed, 0 pending, 2500 refunded, 1 asked")
+				if n := d.asked("refund_differs", "re_9"); n != 1 {
+					t.Errorf("%d open items about the wrong one, want 1", n)
+				}
+			})
+		}
+	}
+}
+
+// Two refunds of one operation that are alike: the notice names one, the answer
+// the other, and a person has it in either order.
+func TestTwoRefundsOfOneOperationAreAPersonsInAnyOrder(t *testing.T) {
+	for _, first := range []string{"notice", "answer"} {
+		for _, status := range []string{"pending", "succeeded"} {
+			d := openDesk(t)
+			id := d.owed("ann")
+			s, _ := d.submit()
+			told := toldOf("ann", id, "re_2")
+			told.Status = status
+			if first == "notice" {
+				d.hear(told)
+				d.settle(s, yes("re_1"))
+			} else {
+				d.settle(s, yes("re_1"))
+				d.hear(told)
+			}
+			d.want(id, "confirmed, 0 pending, 1000 refunded, 1 asked")
+			if n := d.Count(t, `SELECT count(*) FROM provider_refunds WHERE operation = $1`, id); n != 2 {
+				t.Errorf("%s first, %s: %d refunds are known, want 2", first, status, n)
+			}
+			d.reign.End(t.Context())
+		}
+	}
+}
+
+// A person named a refund for one operation, and the provider says that it is
+// another's, which had ended: both are listed, for the first one's money may not
+// be back.
+func TestAWronglyNamedRefundIsListedForBoth(t *testing.T) {
+	for how, answer := range map[string]refunds.Answer{"rejected": says(refunds.Rejected), "confirmed": yes("re_b")} {
+		t.Run(how, func(t *testing.T) {
+			d := openDesk(t)
+			order, _, seats := d.paid("ann", 2)
+			mine, bens := refunds.LineID(order, seats[0]), refunds.LineID(order, seats[1])
+			d.request(order, seats[0])
+			d.answer(says(refunds.OtherParameters))
+			d.request(order, seats[1])
+			d.answer(answer)
+			d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+				return refunds.Refunded(t.Context(), tx, mine, "re_h", "mia", "in the dashboard")
+			})
+			for range 2 {
+				if h := d.hear(toldOf("ann", bens, "re_h")); h != refunds.HeardDiffers {
+					t.Errorf("heard: %s", h)
+				}
+			}
+			for what, id := range map[string]string{"it was named for": mine, "it is": bens} {
+				if n := d.Count(t, `SELECT count(*) FROM human_list WHERE kind = 'refund_differs' AND operation = $1 AND resolved_at IS NULL`, id); n != 1 {
+					t.Errorf("%d items about the one that %s, want 1", n, what)
+				}
+			}
+		})
+	}
+}
+
+// A refund by hand that a person saw on its way, and that fails later, is theirs
+// once more, and only once.
+func TestARefundByHandThatFailsIsSeenAgain(t *testing.T) {
+	d := openDesk(t)
+	d.paid("ann", 1)
+	told := toldOf("ann", "", "re_h")
+	for _, c := range []struct {
+		status string
+		want   int
+	}{{"pending", 1}, {"succeeded", 0}, {"failed", 1}, {"failed", 0}, {"pending", 0}} {
+		told.Status = c.status
+		d.hear(told)
+		if n := d.asked("refund_by_hand", "re_h"); n != c.want {
+			t.Errorf("%s: %d on the list, want %d", c.status, n, c.want)
+		}
+		d.exec(`UPDATE human_list SET resolved_at = now() WHERE resolved_at IS NULL`)
 	}
 }
 

@@ -31,16 +31,16 @@ func (e entry) ask(ctx context.Context, tx pgx.Tx, s Step) error {
 	case FailedLater:
 		return list(ctx, tx, item{hasFailed, e.id, e.id, s.why()})
 	case Confirmed:
-		return errors.Join(settleItems(ctx, tx, e.id), adopt(ctx, tx, s.Refund))
+		// One that somebody seemed to have made by hand turned out to be this.
+		return errors.Join(settleItems(ctx, tx, e.id), settleItem(ctx, tx, madeByHand, s.Refund))
 	}
 	return nil
 }
 
-// adopt resolves what was asked about a refund that somebody made by hand: it
-// turned out to be an operation's.
-func adopt(ctx context.Context, tx pgx.Tx, providerRefund string) error {
+// settleItem resolves what was asked about one refund of the provider's.
+func settleItem(ctx context.Context, tx pgx.Tx, kind, providerRefund string) error {
 	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
-		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, madeByHand, providerRefund)
+		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, kind, providerRefund)
 	return wrap("human list: refund "+providerRefund, err)
 }
 
@@ -67,11 +67,12 @@ func list(ctx context.Context, tx pgx.Tx, i item) error {
 	return nil
 }
 
-// settleItems resolves what was asked about an operation: it is refunded, and
-// no person has to find out any more.
+// settleItems resolves what was asked about an operation: what became of it is
+// known, and no person has to find out any more. What the ledger rules out stays a
+// person's: that the right refund is there says nothing of the wrong one.
 func settleItems(ctx context.Context, tx pgx.Tx, operation string) error {
 	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
-		WHERE operation = $1 AND resolved_at IS NULL`, operation)
+		WHERE operation = $1 AND kind <> $2 AND resolved_at IS NULL`, operation, differs)
 	if err != nil {
 		return fmt.Errorf("human list: settle %s: %w", operation, err)
 	}

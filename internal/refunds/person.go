@@ -95,6 +95,9 @@ func decide(ctx context.Context, tx pgx.Tx, id, by, why string, s Step) (Verdict
 	if err := settleItems(ctx, tx, id); err != nil { // what follows is listed anew
 		return "", err
 	}
+	if err := settleItem(ctx, tx, differs, s.Refund); err != nil { // whose it is, they have said
+		return "", err
+	}
 	s.Doubt, s.Detail = e.Doubt, why
 	return Done, e.record(ctx, tx, s, true)
 }

@@ -55,6 +55,11 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 		mine := e.call != nil && *e.call == sent.ID
 		switch {
 		case mine:
+			if told.Operation != "" && e.rulesOut(told) { // it has come to another refund: there are two
+				if err := e.differ(ctx, tx, told); err != nil {
+					return err
+				}
+			}
 			s, err = e.notTwice(ctx, tx, e.After(sent.Verb, sent.Answer, e.now, l.Chance()))
 			if err != nil {
 				return err
