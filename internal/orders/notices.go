@@ -214,7 +214,8 @@ func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...str
 const (
 	// giveUpAfter is how long a notice may wait for its order to appear. An
 	// order is committed before its payment is asked for, so only a restored
-	// or repaired database makes one wait at all.
+	// or repaired database makes one wait at all. What is told of a refund waits
+	// for its payment's money for as long as that may still be counted.
 	giveUpAfter = 10 * time.Minute
 	// slowestRetry bounds the doubling from one second.
 	slowestRetry = time.Minute
@@ -238,10 +239,14 @@ func (o Outcome) rest() string {
 // settle writes the outcome on the notice's row. A notice that waited too long
 // for its order becomes a person's, with the money that it tells of.
 func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) error {
-	var status string
+	var status, awaited string
+	if outcome == Outcome(refunds.HeardUnknown) {
+		awaited = n.Refund.ProviderPayment
+	}
 	err := tx.QueryRow(ctx, `
 		WITH verdict AS (
 		  SELECT provider, notice_id, CASE WHEN $3 = 'waiting' AND received_at <= now() - $5::interval
+		    AND NOT EXISTS (SELECT FROM payments WHERE provider = $1 AND provider_payment_id = $7 AND status IN ('opening', 'open', 'failed'))
 		    THEN 'human' ELSE $3 END AS status
 		  FROM provider_notices WHERE provider = $1 AND notice_id = $2 AND status = 'waiting')
 		UPDATE provider_notices n SET status = v.status, outcome = $4, tries = n.tries + 1,
@@ -249,7 +254,7 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 		    THEN now() + least(interval '1 second' * power(2, least(n.tries, 20)), $6::interval) END,
 		  done_at = CASE WHEN v.status <> 'waiting' THEN now() END
 		FROM verdict v WHERE n.provider = v.provider AND n.notice_id = v.notice_id
-		RETURNING n.status`, n.Provider, n.ID, outcome.rest(), outcome, giveUpAfter, slowestRetry).Scan(&status)
+		RETURNING n.status`, n.Provider, n.ID, outcome.rest(), outcome, giveUpAfter, slowestRetry, awaited).Scan(&status)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}

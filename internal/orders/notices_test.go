@@ -9,8 +9,10 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/orders"
+	"waitroom/internal/orders/orderstest"
 	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
+	"waitroom/internal/refunds"
 )
 
 // row is a stored notice's state.
@@ -122,6 +124,74 @@ func TestUnknownOrderBecomesAPersons(t *testing.T) {
 	t.Log(detail)
 	h.due(t, n)
 	h.retry(t, 0)
+}
+
+// A refund that is told of before its payment's money is heard once that is
+// counted, however late: what a person sent back is not sent back again.
+func TestARefundToldBeforeItsMoneyIsHeard(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	order, payment := h.cart(t, b, "anna")
+	n := says(orders.SaysRefunded, order, payment, 0)
+	n.Refund = refunds.Told{
+		Provider: "stripe", ProviderPayment: payment, ProviderRefund: "re_hand",
+		Status: "succeeded", AmountMinor: orderstest.PriceMinor, Currency: orderstest.Currency,
+	}
+	h.receive(t, n, orders.Outcome(refunds.HeardUnknown))
+	_, err := h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '1 hour'`)
+	must(t, err)
+	h.due(t, n)
+	h.retry(t, 1)
+	b.captured[payment] = true
+	_, err = h.Pool.Exec(t.Context(), `UPDATE orders SET pay_by = now() + interval '10 seconds' WHERE id = $1`, order)
+	must(t, err)
+	h.come(t)
+	sweep(t, h.sweeper(b), 1)
+	h.due(t, n)
+	h.retry(t, 1)
+	known := h.Count(t, `SELECT count(*) FROM provider_refunds WHERE id = 're_hand'`)
+	if status, outcome, _ := h.row(t, n); known != 1 || outcome != string(refunds.HeardByHand) || h.Status(t, order) != "paid" {
+		t.Errorf("the order is %s, the notice %s as %s, %d refunds known; want paid, %s, 1", h.Status(t, order), status, outcome, known, refunds.HeardByHand)
+	}
+}
+
+// Told of anew after a person has resolved it, the same is before a person again;
+// a copy of what was told is not.
+func TestWhatIsToldAnewIsBeforeAPersonAgain(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	resolve := func() {
+		t.Helper()
+		_, err := h.Pool.Exec(t.Context(), `UPDATE human_list SET resolved_at = now()`)
+		must(t, err)
+	}
+	items := func(what string, want int) {
+		t.Helper()
+		if n := h.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL`); n != want {
+			t.Errorf("%s: %d items are open, want %d", what, n, want)
+		}
+	}
+	first, second := says(orders.SaysUnreadable, order, "pi_1", 0), says(orders.SaysUnreadable, order, "pi_1", 0)
+	h.receive(t, first, orders.Unreadable)
+	resolve()
+	h.receive(t, first, orders.Unreadable)
+	items("the same notice once more", 0)
+	h.receive(t, second, orders.Unreadable)
+	items("another notice that cannot be read", 1)
+	resolve()
+
+	refund := says(orders.SaysRefunded, order, "pi_9", 0)
+	refund.Refund = refunds.Told{Provider: "stripe", ProviderPayment: "pi_9", SumMinor: 100, Currency: orderstest.Currency}
+	money := success(uuid.New(), "pi_9")
+	for what, n := range map[string]orders.ProviderNotice{"a refund of no known order": refund, "money of no known order": money} {
+		_, err := h.in.Receive(t.Context(), body(t, n))
+		must(t, err)
+		_, err = h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '10 minutes'`)
+		must(t, err)
+		h.due(t, n)
+		h.retry(t, 1)
+		items(what, 1)
+		resolve()
+	}
 }
 
 // What is not ours, or means nothing to us, is kept and has no effect.

@@ -48,12 +48,13 @@ func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID) (order, error) {
 }
 
 // list puts something before a person, once. Rows are resolved there, never
-// deleted.
+// deleted; told of in other words after that, the same is open again.
 func list(ctx context.Context, tx pgx.Tx, kind Outcome, subject string, order, payment *uuid.UUID, detail string) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO human_list (kind, subject, order_id, payment_id, detail)
+		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
 		VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (kind, subject) DO NOTHING`, kind, subject, order, payment, detail)
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		WHERE h.resolved_at IS NOT NULL AND h.detail <> excluded.detail`, kind, subject, order, payment, detail)
 	if err != nil {
 		return fmt.Errorf("human list: %s %s: %w", kind, subject, err)
 	}

@@ -109,17 +109,29 @@ type paidBody struct {
 }
 
 // again answers money that was counted before. Under another order's name than
-// the first time it pays nothing: it lies where it was put, and a person is told.
-// So does money that a person has, whatever is said of it now.
+// the first time, or in another amount, it moves nothing: it lies where it was put,
+// and a person is told. So does money that a person has, whatever is said of it now.
 func again(ctx context.Context, tx pgx.Tx, o order, p payment, c Capture) (Outcome, error) {
 	switch {
 	case p.order == o.id && p.stands == "human":
 		return p.withPerson(o), nil
+	case p.order == o.id && (c.AmountMinor != p.amountMinor || c.Currency != p.currency):
+		return c.differs(ctx, tx, o, p)
 	case p.order == o.id:
 		return why(o, p, c)
 	}
 	return WrongOrder, list(ctx, tx, WrongOrder, c.ProviderPayment, &o.id, &p.id, fmt.Sprintf(
 		"%s now says that %s pays this order; its money was counted for order %s", c.Provider, c.ProviderPayment, p.order))
+}
+
+// differs tells a person that what was counted is told of otherwise now.
+func (c Capture) differs(ctx context.Context, tx pgx.Tx, o order, p payment) (Outcome, error) {
+	outcome := WrongAmount
+	if c.Currency != p.currency {
+		outcome = WrongCurrency
+	}
+	return outcome, list(ctx, tx, outcome, c.ProviderPayment, &o.id, &p.id, fmt.Sprintf(
+		"%s now says that it captured %d %s by %s; %d %s were counted", c.Provider, c.AmountMinor, c.Currency, c.ProviderPayment, p.amountMinor, p.currency))
 }
 
 // withPerson is why the payment's money went to a person, read off what was

@@ -290,3 +290,34 @@ func TestMoneyThatAPersonHasIsAnsweredTheSame(t *testing.T) {
 		})
 	}
 }
+
+// Money that was counted stays where it is when the provider tells of another
+// amount or currency later; a person sees it, once.
+func TestCountedMoneyToldOtherwiseIsSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		amount   int64
+		currency string
+		want     orders.Outcome
+	}{
+		"amount":   {orderstest.PriceMinor - 1, orderstest.Currency, orders.WrongAmount},
+		"currency": {orderstest.PriceMinor, "USD", orders.WrongCurrency},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := open(t, 1)
+			order := h.Order(t, "anna", 1)
+			h.receive(t, success(order, "pi_1"), orders.Paid)
+			for range 2 {
+				n := says(orders.SaysCaptured, order, "pi_1", c.amount)
+				n.Currency = c.currency
+				h.receive(t, n, c.want)
+			}
+			h.receive(t, success(order, "pi_1"), orders.AlreadyPaid)
+			var detail string
+			h.Scan(t, `SELECT string_agg(detail, '; ') FROM human_list WHERE resolved_at IS NULL`, nil, &detail)
+			want := fmt.Sprintf("stripe now says that it captured %d %s by pi_1; 2500 EUR were counted", c.amount, c.currency)
+			if s := h.Status(t, order); s != "paid" || detail != want {
+				t.Errorf("the order is %s, listed: %q; want paid, %q", s, detail, want)
+			}
+		})
+	}
+}
