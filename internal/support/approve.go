@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -109,7 +108,7 @@ const (
 	ChangedSince   Decision = "changed" // it is not what was asked any more: to be asked anew
 	NoSuchApproval Decision = "no_such_approval"
 	WasDecided     Decision = "was_decided"
-	OwnRequest     Decision = "own_request" // nobody approves what they asked for
+	OwnRequest     Decision = "own_request" // nobody approves what they asked for, first or again
 )
 
 // Decide gives a person's word. A yes makes the operation in the same
@@ -141,13 +140,16 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 	if err != nil {
 		return "", Answer{}, err
 	}
-	var askedBy, install string
+	var install string
 	var cause Reason
-	var same, waits bool
+	var own, same, waits bool
 	err = tx.QueryRow(ctx, `
-		SELECT asked_by, install, cause, coalesce(amount_minor = $2 AND currency = $3 AND payment_id = $4, false), decision IS NULL
-		FROM refund_approvals WHERE id = $1 FOR UPDATE`, w.Approval, l.amountMinor, l.currency, l.payment).
-		Scan(&askedBy, &install, &cause, &same, &waits)
+		SELECT install, cause, coalesce(amount_minor = $2 AND currency = $3 AND payment_id = $4, false), decision IS NULL,
+		  EXISTS (SELECT FROM refund_approvals b -- the same, before it was brought up again
+		    WHERE b.operation = a.operation AND b.amount_minor = a.amount_minor AND b.currency = a.currency AND b.payment_id = a.payment_id
+		      AND (b.asked_by = $5 OR starts_with($5, b.asked_by || '/'))) -- a person who came with the key that asked
+		FROM refund_approvals a WHERE id = $1 FOR UPDATE`, w.Approval, l.amountMinor, l.currency, l.payment, w.By).
+		Scan(&install, &cause, &same, &waits, &own)
 	switch {
 	case err != nil:
 		return "", Answer{}, err
@@ -155,7 +157,7 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 		return WasDecided, Answer{}, nil
 	case !w.Yes:
 		return Declined, refused(ApprovalRefused), decide(ctx, tx, w.Approval, "refused", w.By, w.Note)
-	case askedBy == w.By || strings.HasPrefix(w.By, askedBy+"/"): // a person who came with the key that asked
+	case own:
 		return OwnRequest, Answer{}, nil
 	}
 	if same {

@@ -100,7 +100,9 @@ func TestARefusedApprovalIsBroughtUpAgain(t *testing.T) {
 		t.Error("there is an operation before anybody has said yes")
 	}
 	c.decide(support.Deciding{Approval: first.Approval, By: "kim", Yes: true}, support.WasDecided)
-	c.decide(support.Deciding{Approval: second.Approval, By: "boss", Yes: true}, support.OwnRequest)
+	for _, asker := range []string{"boss", "agent", "agent/kim"} { // whoever asked first would have their own way
+		c.decide(support.Deciding{Approval: second.Approval, By: asker, Yes: true}, support.OwnRequest)
+	}
 	c.decide(support.Deciding{Approval: second.Approval, By: "kim", Yes: true}, support.Approved)
 	c.want(o.wants(0), support.Queued, "")
 	var record string

@@ -135,6 +135,49 @@ func TestWhatWasRefundedByHandIsNotRefundedAgain(t *testing.T) {
 	}
 }
 
+// What came back to us is not what went back to the customer: the refund of one
+// line that failed later leaves the others to be asked for, whether or not it is
+// renewed; what somebody refunded by hand beside it is still seen.
+func TestWhatFailedLaterIsNotRefundedByHand(t *testing.T) {
+	c := open(t, 40)
+	fails := func(o sold) (id string) {
+		id = c.want(o.wants(0), support.Queued, "").Standing.ID
+		c.exec(`UPDATE refund_operations SET sends = 1, first_sent_at = now() WHERE id = $1`, id)
+		for _, told := range []refunds.Told{
+			{ProviderRefund: "re_" + o.customer, Operation: id, Status: "succeeded", AmountMinor: price},
+			{SumMinor: price},
+			{ProviderRefund: "re_" + o.customer, Operation: id, Status: "failed", AmountMinor: price},
+			{SumMinor: 0},
+		} {
+			c.hear(o, told)
+		}
+		return id
+	}
+	renew := func(id string) string {
+		c.act(support.Deed{Item: c.item(id).ID, By: "mia", Do: support.Renew, Why: "the card was closed"}, support.Done)
+		return id + "#2"
+	}
+	failed, renewed, both := c.sold("ann", 3), c.sold("ben", 3), c.sold("cleo", 3)
+	fails(failed)
+	renew(fails(renewed))
+	again := renew(fails(both))
+	for _, o := range []sold{failed, renewed, both} {
+		c.want(o.wants(1), support.Queued, "")
+	}
+	c.exec(`UPDATE refund_operations SET sends = 1, first_sent_at = now() WHERE id = $1`, again)
+	c.hear(both, refunds.Told{ProviderRefund: "re_again", Operation: again, Status: "succeeded", AmountMinor: price})
+	c.hear(both, refunds.Told{SumMinor: 2 * price})
+	c.want(both.wants(2), support.Refused, support.AlreadyRefunded)
+
+	hand := c.sold("dora", 2)
+	for _, status := range []string{"pending", "failed"} {
+		c.hear(hand, refunds.Told{ProviderRefund: "re_hand", Status: status, AmountMinor: price})
+		c.hear(hand, refunds.Told{SumMinor: price})
+	}
+	c.want(hand.wants(0), support.Queued, "")
+	c.want(hand.wants(1), support.Queued, "")
+}
+
 // While the backlog cannot be kept in time, what nobody owes is refused with a
 // time to ask again; what was accepted is told as ever, and what we owe is
 // taken.

@@ -54,26 +54,34 @@ func (l line) operation(ctx context.Context, tx pgx.Tx) (*refunds.Standing, erro
 type money struct{ left, byHand int64 }
 
 // money locks the payment. What the provider told of beyond our own operations
-// was refunded by somebody else, for a line that nobody knows.
+// was refunded by somebody else, for a line that nobody knows. The greatest sum may
+// have what was sent in it already, and what failed after it, once a line: what
+// is sent anew is sent after the first has failed.
 func (l line) money(ctx context.Context, tx pgx.Tx) (m money, err error) {
 	var told int64
 	err = tx.QueryRow(ctx, `
 		SELECT captured_minor - refunded_minor - refund_pending_minor,
-		  told_refunded_minor - refunded_minor - (SELECT coalesce(sum(f.amount_minor), 0)::bigint FROM refund_operations f
-		    WHERE f.payment_id = p.id AND f.ended_at IS NULL AND f.sends > 0) -- what was sent may be in the sum already
+		  told_refunded_minor - (SELECT coalesce(sum(most), 0)::bigint FROM (
+		    SELECT max(f.amount_minor) AS most FROM refund_operations f
+		    WHERE f.payment_id = p.id AND (f.status IN ('confirmed', 'failed_later') OR f.ended_at IS NULL AND f.sends > 0)
+		    GROUP BY split_part(f.id, '#', 1)) sent)
 		FROM payments p WHERE p.id = $1 FOR NO KEY UPDATE`, l.payment).Scan(&m.left, &told)
 	if err != nil {
 		return m, fmt.Errorf("money of order %s: %w", l.order, err)
 	}
+	var failed int64
 	err = tx.QueryRow(ctx, `
-		SELECT coalesce(sum(r.amount_minor), 0)::bigint FROM provider_refunds r JOIN payments p ON p.id = r.payment_id
-		WHERE r.payment_id = $1 AND r.operation IS NULL AND r.status <> 'failed'
+		SELECT coalesce(sum(r.amount_minor) FILTER (WHERE r.status <> 'failed'), 0)::bigint,
+		  coalesce(sum(r.amount_minor) FILTER (WHERE r.status = 'failed'), 0)::bigint
+		FROM provider_refunds r JOIN payments p ON p.id = r.payment_id
+		WHERE r.payment_id = $1 AND r.operation IS NULL
 		  AND r.currency = p.currency AND r.amount_minor <= p.captured_minor -- else it is a person's, and counts as nothing
-		  AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.provider_refund_id = r.id AND f.payment_id = r.payment_id)`, l.payment).Scan(&m.byHand)
+		  AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.provider_refund_id = r.id AND f.payment_id = r.payment_id)`,
+		l.payment).Scan(&m.byHand, &failed)
 	if err != nil {
 		return m, fmt.Errorf("money of order %s: %w", l.order, err)
 	}
-	m.byHand = max(m.byHand, told)
+	m.byHand = max(m.byHand, told-failed)
 	m.left -= m.byHand
 	return m, nil
 }
