@@ -96,9 +96,10 @@ func (r *releaser) bought(ctx context.Context) {
 
 // health hears what the claimers and the payment provider bear.
 func (r *releaser) health(ctx context.Context) {
-	load, err := r.line.cfg.Books.Load(ctx)
-	if err != nil {
-		r.line.fault("claimers", err)
+	now := time.Now()
+	load, loadErr := r.line.cfg.Books.Load(ctx)
+	if loadErr != nil {
+		r.line.fault("claimers", loadErr)
 	} else {
 		r.tell(func(release *Release) { release.Load(load) })
 	}
@@ -108,6 +109,11 @@ func (r *releaser) health(ctx context.Context) {
 		return
 	}
 	r.tell(func(release *Release) { release.Paying(paying) })
+	if loadErr == nil {
+		r.mu.Lock()
+		r.healthAt = now
+		r.mu.Unlock()
+	}
 }
 
 // within counts who is inside, where the organiser has a cap. Takes after since

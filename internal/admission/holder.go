@@ -13,6 +13,7 @@ type holder struct {
 	term     int64
 	door     Door
 	unsure   bool      // the last refill's outcome is not known
+	blind    time.Time // since when this replica cannot read what a release needs; zero: it can
 	landed   time.Time // when the last refill that was acknowledged began
 	state    SaleState
 }
@@ -103,11 +104,45 @@ func (h *holder) step(ctx context.Context) bool {
 	if h.unsure { // nothing is refilled blindly; two thirds of the lease are left for looking
 		return true
 	}
+	if h.yields(begun) {
+		return h.end("blind")
+	}
 	h.listen()
 	d := h.release.Step(begun, h.door, l.tail.Load(), h.atDoor(begun))
 	l.theta.Store(int64(h.release.Theta()))
 	h.state = d.Figures.State
 	return h.refill(ctx, d.Refill, begun)
+}
+
+// blindFor is how long a holder that cannot read the settings, the stock or what
+// the claimers bear keeps the lease all the same, closed on doubt.
+const blindFor = 5 * time.Second
+
+// yields says that another replica is to release: this one's own reads fail, and
+// the sale need not stand still for that. Where it is alone it goes on as it is:
+// nobody would reopen sooner.
+func (h *holder) yields(now time.Time) bool {
+	if h.line.sees(now, h.releaser.readHealth()) || h.releaser.alone() {
+		h.blind = time.Time{}
+		return false
+	}
+	if h.blind.IsZero() {
+		h.blind = now
+	}
+	if now.Sub(h.blind) < blindFor {
+		return false
+	}
+	h.releaser.shy = now.Add(shyLeases * h.line.cfg.Lease)
+	return true
+}
+
+// sees says whether this replica itself can read what a release needs to let
+// anybody in; health is when it last read what the claimers and the payment
+// provider bear. Of a sale that is over nothing is read.
+func (l *Line) sees(now, health time.Time) bool {
+	sale := l.Sale()
+	return sale.over(now) || now.Sub(sale.ReadAt) <= settingsFresh &&
+		now.Sub(l.Stock().At) <= stockFresh && now.Sub(health) <= claimersFresh
 }
 
 // listen takes in what was told since the last step.

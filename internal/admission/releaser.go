@@ -21,12 +21,16 @@ type releaser struct {
 	line *Line
 	wake chan struct{} // something was told that should act before the next step is due
 
-	mu      sync.Mutex
-	holding bool
-	told    []func(*Release)    // since the last step
-	heard   []report            // the other replicas' last
-	inside  map[int64]time.Time // places let in lately, by when we heard of it
-	from    int64               // the first take that this term has to hear of
+	mu       sync.Mutex
+	holding  bool
+	told     []func(*Release)    // since the last step
+	heard    []report            // the other replicas' last
+	inside   map[int64]time.Time // places let in lately, by when we heard of it
+	from     int64               // the first take that this term has to hear of
+	healthAt time.Time           // when the claimers' and the provider's health was last read
+
+	// Of run alone: it contends for no lease before, having given one up.
+	shy time.Time
 
 	// Of gather alone: what it has read up to.
 	takes []mark
@@ -53,6 +57,7 @@ func (r *releaser) hold(holds bool, taken int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.holding, r.told, r.from = holds, nil, max(0, taken-inFlight)
+	r.healthAt = time.Now() // a term begins without a doubt of its own
 	value := 0.0
 	if holds {
 		value = 1
@@ -64,6 +69,23 @@ func (r *releaser) holds() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.holding
+}
+
+// shyLeases is for how many leases a replica that gave one up lets others have
+// the next. If they cannot either, it is as good as they are.
+const shyLeases = 4
+
+// alone says that no other replica was heard of lately.
+func (r *releaser) alone() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.heard) == 0
+}
+
+func (r *releaser) readHealth() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.healthAt
 }
 
 // hear takes in what the other replicas report.
@@ -85,7 +107,7 @@ func (r *releaser) hear(rs []report) {
 // run contends for the lease, and steps while it has it.
 func (r *releaser) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if r.line.rests(time.Now()) {
+		if now := time.Now(); r.line.rests(now) || now.Before(r.shy) {
 			pause(ctx, every) //nolint:errcheck // the loop looks
 			continue
 		}

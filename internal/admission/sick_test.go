@@ -81,6 +81,66 @@ func TestASickDoorStopsNoOther(t *testing.T) {
 	}
 }
 
+// A replica that cannot read the settings, or what the claimers bear, does not stop
+// the sale by holding the lease: one that can takes over, and lets in who stands
+// at its door.
+func TestASickHolderStopsNoOther(t *testing.T) {
+	for _, what := range []string{"settings", "claimers"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, 10, 100_000)
+				store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+				var sick atomic.Bool
+				books := w.books()
+				load := books.Load
+				books.Load = func(ctx context.Context) (admission.Load, error) {
+					if sick.Load() && what == "claimers" {
+						return admission.Load{}, errDown
+					}
+					return load(ctx)
+				}
+				sales := func(ctx context.Context) ([]admission.Sale, error) {
+					if sick.Load() && what == "settings" {
+						return nil, errDown
+					}
+					return w.sales(ctx)
+				}
+				bad, _ := w.replicaOf(t, store, books, sales)
+				ill := line(t, bad)
+				eventually(t, "it releases", 5*time.Second, func() bool { return ill.Standing().State == admission.Open })
+				good, _ := w.replica(t, store)
+				healthy := line(t, good)
+				sick.Store(true)
+				wait(t.Context(), 15*time.Second) //nolint:errcheck // virtual: its settings are too old by then
+				const people = 200
+				ctx, end := context.WithCancel(t.Context())
+				var fans sync.WaitGroup
+				var in atomic.Int64
+				for i := range people {
+					k := ticket(t, healthy, join(t, healthy, i))
+					at := healthy
+					if i < people/2 {
+						at = ill
+					}
+					fans.Go(func() {
+						if a, err := comes(ctx, at, k); err == nil && a.View == admission.ViewPassed && at == healthy {
+							in.Add(1)
+						}
+					})
+				}
+				wait(t.Context(), time.Minute) //nolint:errcheck // virtual
+				if n := in.Load(); n != people/2 {
+					s := healthy.Standing()
+					t.Errorf("a minute later %d of %d at the healthy door are in; the sale is %s %s", n, people/2, s.State, s.Reason)
+				}
+				end()
+				fans.Wait()
+				w.checkPace(t)
+			})
+		})
+	}
+}
+
 // One place whose pass is in doubt for good rests nobody else.
 func TestOnePlaceInDoubtRestsNoDoor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
