@@ -235,7 +235,10 @@ func repeat(ctx context.Context, interval time.Duration, hint <-chan struct{}, f
 
 // look keeps the door in sight and the tail known, also while nobody asks.
 func (l *Line) look(ctx context.Context) {
-	_, err := l.door.within(ctx, every/2)
+	door, err := l.door.within(ctx, every/2)
+	if err == nil && door.Epoch > l.epoch {
+		return // what is there is another line's
+	}
 	if errors.Is(err, ErrNoEvent) { // the store never had the line, or lost it
 		_, err = l.opened(ctx)
 	}

@@ -2,7 +2,9 @@ package admission_test
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +34,43 @@ func TestAnEpochNeverFalls(t *testing.T) {
 		eventually(t, "the settings are there again", 5*time.Second, func() bool { return l.Standing().State == admission.Open })
 		if again := join(t, l, 0); again.Ticket != first.Ticket {
 			t.Errorf("the place is %+v, it was %+v", again.Place, first.Place)
+		}
+	})
+}
+
+// A replica that has not read of a reset answers nobody by the new line's door: a
+// ticket of the old one has no place there, and the old document says no more than
+// it did, closed.
+func TestNobodyHasAPlaceOfTheOldLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1, 100_000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		first, _ := w.replica(t, store)
+		var blind atomic.Bool
+		second, _ := w.replicaOf(t, store, w.books(), func(ctx context.Context) ([]admission.Sale, error) {
+			if blind.Load() {
+				return nil, errDown
+			}
+			return w.sales(ctx)
+		})
+		reads, lags := line(t, first), line(t, second)
+		var last admission.Ticket
+		for i := range 100 {
+			last = ticket(t, reads, join(t, reads, i))
+		}
+		eventually(t, "some are called", 10*time.Second, func() bool { return lags.Standing().Front > 0 })
+		before := lags.Standing()
+		if me, err := lags.Me(t.Context(), last); err != nil || me.Ahead == 0 {
+			t.Fatalf("before the reset: %+v, %v", me, err)
+		}
+		blind.Store(true)
+		w.set(func(w *world) { w.sale.Epoch = 2 })
+		wait(t.Context(), 5*time.Second) //nolint:errcheck // virtual
+		if me, err := lags.Me(t.Context(), last); !errors.Is(err, admission.ErrEpoch) {
+			t.Errorf("5 s after the reset a ticket of before has %s, %d ahead, %v; want ErrEpoch", me.View, me.Ahead, err)
+		}
+		if s := lags.Standing(); s.Front < before.Front || s.State != admission.OnDoubt || s.Reason != admission.NoSettings {
+			t.Errorf("5 s after the reset the old document says %s %s, front %d; it was at %d", s.State, s.Reason, s.Front, before.Front)
 		}
 	})
 }

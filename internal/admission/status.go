@@ -66,6 +66,9 @@ const (
 // it cannot know, whoever holds the lease and whatever they said.
 func (l *Line) standing(now time.Time) Standing {
 	door, seen := l.door.last()
+	if door.Epoch > l.epoch {
+		return l.outdated(now)
+	}
 	figures, published := Published(door)
 	s := Standing{
 		At: now, State: figures.State, Reason: figures.Reason, Figures: figures, Stock: l.Stock(),
@@ -85,6 +88,17 @@ func (l *Line) standing(now time.Time) Standing {
 	if state, reason := l.doubts(sale, s, now, seen); state != "" {
 		s.State, s.Reason = state, reason
 	}
+	return s
+}
+
+// outdated is what is left to say of a line that was begun anew, until this
+// replica reads of that: what it last said, closed. The door is another line's.
+func (l *Line) outdated(now time.Time) Standing {
+	s := Standing{Figures: first(l.Sale())}
+	if said := l.doc.Load(); said != nil {
+		s = said.Standing
+	}
+	s.At, s.State, s.Reason = now, OnDoubt, NoSettings
 	return s
 }
 

@@ -71,6 +71,9 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 // memory alone; once it is called, its own row says what became of it.
 func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 	door, _ := l.door.last()
+	if door.Epoch > l.epoch { // it was begun anew, which this replica has not read of yet
+		return Position{}, ErrEpoch
+	}
 	if t.Number == Undrawn {
 		return l.inLobby(t.Index), nil
 	}
