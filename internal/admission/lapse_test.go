@@ -230,3 +230,69 @@ func TestRaisedReleaseKeepsTheCapWhenAllSilentComeBack(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// Whoever gives up in the lobby is not counted as waiting once it is drawn.
+func TestWhoLeftTheLobbyDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, leave = 100, 60
+		w := newWorld(t, 10, 5000)
+		w.lobbied("")
+		lines, _ := w.replica(t, newMemory(time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		advance(t, 6*time.Second)
+		var tickets []admission.Ticket
+		for i := range people {
+			tickets = append(tickets, ticket(t, l, join(t, l, i)))
+		}
+		for _, k := range tickets[:leave] {
+			if v, err := l.Leave(t.Context(), k); err != nil || v != admission.ViewLeft {
+				t.Fatal(v, err)
+			}
+		}
+		advance(t, 22*time.Second)
+		if told(t, l).Draw.Seed == nil {
+			t.Fatal("3 s after the lobby closed it is not drawn")
+		}
+		advance(t, 3*time.Second)
+		if n := waiters(l); n != people-leave {
+			t.Errorf("%d are counted as waiting, want %d: %d of %d left the lobby", n, people-leave, leave, people)
+		}
+	})
+}
+
+// Whoever gives up counts once, also when they say so again to a later holder,
+// which knows how many left and not who.
+func TestWhoLeavesTwiceCountsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, leave = 100, 30
+		w := newWorld(t, 10, 5000)
+		w.sale.OpensAt = time.Now().Add(time.Hour)
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		first, stop := w.replica(t, store)
+		l := line(t, first)
+		second, _ := w.replica(t, store)
+		other := line(t, second)
+		var tickets []admission.Ticket
+		for i := range people {
+			tickets = append(tickets, ticket(t, l, join(t, l, i)))
+		}
+		leaves := func(l *admission.Line) {
+			for _, k := range tickets[:leave] {
+				if v, err := l.Leave(t.Context(), k); err != nil || v != admission.ViewLeft {
+					t.Fatal(v, err)
+				}
+			}
+			wait(t.Context(), factsForgotten) //nolint:errcheck // virtual
+		}
+		leaves(l)
+		stop()
+		wait(t.Context(), 10*time.Second) //nolint:errcheck // virtual: the other has taken over
+		if n := waiters(other); n != people-leave {
+			t.Fatalf("after the take-over %d are counted as waiting, want %d", n, people-leave)
+		}
+		leaves(other)
+		if n := waiters(other); n != people-leave {
+			t.Errorf("after the same left again %d are counted as waiting, want %d", n, people-leave)
+		}
+	})
+}

@@ -79,6 +79,7 @@ type Line struct {
 	tail  atomic.Int64
 	// drawing is what became of the lobby, once that was seen.
 	drawing atomic.Pointer[drawing]
+	leavers leavers
 	kept    atomic.Pointer[Checkpoint] // as last written down
 	open    atomic.Bool
 	over    atomic.Int64 // UnixNano since which the sale has been seen closed; 0: it is not

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"waitroom/internal/draw"
@@ -57,6 +58,35 @@ func (l *Line) sawLobby(t Tail) {
 		signal(l.releaser.wake)
 	}
 	l.drawing.Store(d)
+	l.tellLeavers(time.Now())
+}
+
+// leavers are places given up here that nobody was told of yet, by index: in the
+// lobby they have no number.
+type leavers struct {
+	mu      sync.Mutex
+	indices map[int64]struct{}
+}
+
+func (s *leavers) add(index int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.indices == nil {
+		s.indices = map[int64]struct{}{}
+	}
+	s.indices[index] = struct{}{}
+}
+
+// tellLeavers notes those of the leavers whose number is known now.
+func (l *Line) tellLeavers(now time.Time) {
+	l.leavers.mu.Lock()
+	defer l.leavers.mu.Unlock()
+	for index := range l.leavers.indices {
+		if number, known := l.number(index); known {
+			l.note(gaveUp, noted{id: number, at: now})
+			delete(l.leavers.indices, index)
+		}
+	}
 }
 
 // Ends is the tail as last seen, with what became of the lobby.

@@ -51,6 +51,10 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
 	now := time.Now()
+	before, err := l.cfg.Store.Place(ctx, l.event, l.epoch, t.Holder())
+	if err != nil && !errors.Is(err, ErrNoPlace) {
+		return "", uncertain("leave", err)
+	}
 	place, err := l.cfg.Store.Leave(ctx, Place{
 		Event: l.event, Epoch: l.epoch, Holder: t.Holder(), Index: t.Index, JoinedAt: t.IssuedAt,
 	})
@@ -60,8 +64,14 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	case err != nil:
 		return "", uncertain("leave", err)
 	}
-	if place.State == Left && t.Number != Undrawn {
-		l.note(gaveUp, noted{id: t.Number, at: now})
+	if place.State != Left {
+		return place.View(math.MaxInt64, now), nil
+	}
+	if before.State != Left || before.Index != t.Index { // one who left counts once, however often it is said
+		l.leavers.add(t.Index)
+		l.tellLeavers(now)
+	}
+	if t.Number != Undrawn {
 		l.turnstile.left(t.Number)
 	}
 	return place.View(math.MaxInt64, now), nil
