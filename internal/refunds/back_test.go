@@ -223,3 +223,55 @@ func TestAPersonsRefundIsNoOtherLines(t *testing.T) {
 		return refunds.Refunded(t.Context(), tx, ids[1], "re_1", "mia", "found it")
 	})
 }
+
+// A person ended a line's refund as not made, and the provider tells that it was:
+// a person can say so too. The money is counted, the seat goes back, and nothing
+// is left to ask; no other refund, and none that is still on its way, is taken.
+func TestAWrongNoIsPutRight(t *testing.T) {
+	d := openDesk(t)
+	order, payment, seats := d.paid("ann", 1)
+	d.request(order, seats[0])
+	id := refunds.LineID(order, seats[0])
+	d.answer(says(refunds.OtherParameters))
+	d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+		return refunds.NotRefunded(t.Context(), tx, id, "mia", "not there")
+	})
+	found := func(refund string, want refunds.Verdict) {
+		t.Helper()
+		d.say(want, func(tx pgx.Tx) (refunds.Verdict, error) {
+			return refunds.Refunded(t.Context(), tx, id, refund, "mia", "it is there")
+		})
+	}
+	found("re_1", refunds.NotTheirs)
+	told := toldOf("ann", id, "re_1")
+	told.Status = "pending"
+	d.hear(told)
+	found("re_1", refunds.NotThis)
+	told.Status = "succeeded"
+	d.hear(told)
+	found("re_2", refunds.NotThis)
+	found("re_1", refunds.Done)
+	d.want(id, "confirmed, 0 pending, 2500 refunded, 0 asked")
+	if n := d.Count(t, `SELECT count(*) FROM seats WHERE order_id = $1`, order); n != 0 || d.told(id, "refund.confirmed") != 1 {
+		t.Errorf("%d seats are the order's, and it was told %d times; want 0, 1", n, d.told(id, "refund.confirmed"))
+	}
+	d.judged()
+	found("re_1", refunds.NotTheirs)
+	told.Status = "failed"
+	d.hear(told)
+	d.want(id, "failed_later, 0 pending, 0 refunded, 1 asked")
+	if b := d.books(payment); b.Back != 0 {
+		t.Errorf("%d went back by what is told, want 0", b.Back)
+	}
+}
+
+// Where another operation follows, it is that one's to be ended as the refund.
+func TestAWrongNoThatIsFollowedStays(t *testing.T) {
+	d := openDesk(t)
+	id, told := d.ended()
+	d.renew(id, refunds.Done)
+	d.hear(told)
+	d.say(refunds.AlreadyNext, func(tx pgx.Tx) (refunds.Verdict, error) {
+		return refunds.Refunded(t.Context(), tx, id, "re_1", "mia", "it is there")
+	})
+}

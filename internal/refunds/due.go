@@ -32,11 +32,11 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 	rows, err := l.Pool.Query(ctx, `
 		WITH first AS (
 		  SELECT id FROM refund_operations
-		  WHERE status = 'queued' AND sends = 0 AND ended_at IS NULL AND call IS NULL AND next_at <= clock_timestamp()
+		  WHERE status = 'queued' AND sends = 0 AND NOT pushed AND ended_at IS NULL AND call IS NULL AND next_at <= clock_timestamp()
 		  ORDER BY accepted_at, id LIMIT 1),
 		rest AS (
 		  SELECT id FROM refund_operations
-		  WHERE status IN ('queued', 'unknown', 'pending') AND sends > 0 AND ended_at IS NULL AND call IS NULL
+		  WHERE status IN ('queued', 'unknown', 'pending') AND (sends > 0 OR pushed) AND ended_at IS NULL AND call IS NULL
 		    AND next_at <= clock_timestamp()
 		    -- What has neither a look nor a send left is GiveUp's.
 		    AND (status <> 'unknown' OR look_after <> '' OR looks < $1 + pushes

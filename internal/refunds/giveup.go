@@ -56,13 +56,20 @@ func (l Ledger) giveUp(ctx context.Context, id string) error {
 	})
 }
 
-// listLate puts what broke the promise, and was never sent, before a person.
+// listLate puts what broke the promise before a person where it is not theirs to
+// decide yet: what was never sent, and what has a call of which nobody hears, a
+// whole call's limit after its time.
 func (l Ledger) listLate(ctx context.Context) error {
 	_, err := l.Pool.Exec(ctx, `
 		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
 		SELECT $1, id, id, order_id, payment_id, 'it was never sent, and still waits for its turn'
 		FROM refund_operations
 		WHERE status = 'queued' AND sends = 0 AND ended_at IS NULL AND give_up_at <= clock_timestamp()
+		UNION ALL
+		SELECT $1, id, id, order_id, payment_id, 'its time is over, and its call has no answer'
+		FROM refund_operations
+		WHERE status IN ('submitted', 'unknown') AND call IS NOT NULL AND ended_at IS NULL
+		  AND give_up_at <= clock_timestamp() - (SELECT call_limit FROM outlet_quota)
 		ON CONFLICT (kind, subject) DO NOTHING`, isLate)
 	return wrap("list late refunds", err)
 }

@@ -25,11 +25,12 @@ type desk struct {
 	t      *testing.T
 	ledger refunds.Ledger
 	reign  *refunds.Reign
+	call   time.Duration // the limit of a call of whoever contends
 }
 
 func openDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{Hall: orderstest.NewHall(t, pgtest.New(t), 40), t: t}
+	d := &desk{Hall: orderstest.NewHall(t, pgtest.New(t), 40), t: t, call: time.Millisecond} // nobody's calls are under way
 	d.ledger = refunds.Ledger{Pool: d.Pool, Chance: func() float64 { return 0 }}
 	d.reign = d.contend()
 	if d.reign == nil {
@@ -43,7 +44,7 @@ func (d *desk) contend() *refunds.Reign {
 	d.t.Helper()
 	c := refunds.NewContender(d.Pool, "test")
 	l := outlet.Account()
-	l.Call = time.Millisecond // nobody's calls are under way
+	l.Call = d.call
 	r, err := c.Try(d.t.Context(), l)
 	for range 5 { // a machine that is overrun does not connect in 3 s
 		if err == nil {

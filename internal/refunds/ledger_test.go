@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -578,5 +579,113 @@ func TestTheQuotaIsInTheDatabaseToo(t *testing.T) {
 	d.Scan(t, `SELECT extract(epoch FROM next_start - taken_at)::float8 FROM outlet_quota`, nil, &reserved)
 	if reserved < 0.8 {
 		t.Errorf("four starts reserved %.3f s, want 4 × 200 ms", reserved)
+	}
+}
+
+// wait commits the next call, and is how long until it may start.
+func (d *desk) wait() time.Duration {
+	d.t.Helper()
+	d.hurry()
+	j := d.next()
+	_, wait, ok, err := d.reign.Submit(d.t.Context(), *j, j.Verb(j.Now))
+	if err != nil || !ok {
+		d.t.Fatalf("submit %s: taken %t, %v", j.Ask.Operation, ok, err)
+	}
+	return wait
+}
+
+// The database's clock is set back by an hour: starts that were reserved by it
+// before stop nothing for an hour, neither who had the outlet nor who takes it.
+func TestAClockThatIsSetBackStopsNoRefund(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		d := openDesk(t)
+		d.owed("ann")
+		d.exec(`UPDATE outlet_quota SET next_start = clock_timestamp() + interval '1 hour'`)
+		if taken {
+			d.reign.End(t.Context())
+			d.reign = d.succeed()
+		}
+		if wait := d.wait(); wait > 10*time.Second {
+			t.Errorf("taken over: %t: the call starts in %s", taken, wait)
+		}
+		d.reign.End(t.Context())
+	}
+}
+
+// A call of which nobody hears, long after the time that is promised, is listed;
+// its answer is taken all the same.
+func TestACallThatNobodyAnswersIsListed(t *testing.T) {
+	d := openDesk(t)
+	id := d.owed("ann")
+	s, _ := d.submit()
+	for range 2 {
+		if _, err := d.ledger.GiveUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.want(id, "submitted, 1000 pending, 0 refunded, 0 asked")
+	}
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '1 minute'`)
+	for range 2 {
+		if _, err := d.ledger.GiveUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.want(id, "submitted, 1000 pending, 0 refunded, 1 asked")
+	}
+	d.settle(s, yes("re_1"))
+	d.want(id, "confirmed, 0 pending, 1000 refunded, 0 asked")
+}
+
+// Calls of 30 s may be under way of those before: a successor whose own end after
+// one second waits for them too, and so does the one after it, until they are over.
+func TestASuccessorWaitsForTheCallsOfThoseBefore(t *testing.T) {
+	d := openDesk(t)
+	d.reign.End(t.Context())
+	d.call = 30 * time.Second
+	d.reign = d.succeed()
+	d.call = time.Second
+	for i := range 2 {
+		d.reign.End(t.Context())
+		d.reign = d.succeed()
+		d.owed(fmt.Sprint("holder-", i))
+		if wait := d.wait(); wait < 15*time.Second {
+			t.Errorf("successor %d starts in %s, while calls of 30 s may be under way", i, wait)
+		}
+		if _, err := d.reign.Recover(t.Context(), d.Pool); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.exec(`UPDATE outlet_quota SET taken_at = taken_at - interval '1 minute', next_start = next_start - interval '1 minute'`)
+	d.owed("last")
+	d.wait() // their calls are over: the limit is its own
+	if n := d.Count(t, `SELECT extract(epoch FROM call_limit)::int FROM outlet_quota`); n != 1 {
+		t.Errorf("the next one waits for calls of %d s, want 1", n)
+	}
+}
+
+// What a person pushes before it was ever sent takes its turn with the rest: it
+// keeps no first try from its own, and both are due.
+func TestAPushedOneThatWasNeverSentKeepsNoFirstTryWaiting(t *testing.T) {
+	d := openDesk(t)
+	id, told := d.ended()
+	d.renew(id, refunds.Done)
+	pushed := id + "#2"
+	told.Status = "pending"
+	d.hear(told) // the first is on its way after all: the second is a person's, unsent
+	told.Status = "failed"
+	d.hear(told)
+	d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+		return refunds.Push(t.Context(), tx, pushed, "mia", "it failed there")
+	})
+	d.exec(`UPDATE refund_operations SET accepted_at = now() - interval '1 hour' WHERE id = $1`, pushed)
+	ben := d.owed("ben")
+	due, err := d.ledger.Due(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due.First == nil || due.First.Ask.Operation != ben {
+		t.Errorf("the first try that is due is %+v, want %s", due.First, ben)
+	}
+	if due.Rest == nil || due.Rest.Ask.Operation != pushed || due.Rest.Kind(refunds.Create) != refunds.ByPerson {
+		t.Errorf("of the rest %+v is due, want %s", due.Rest, pushed)
 	}
 }

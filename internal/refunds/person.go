@@ -54,11 +54,16 @@ func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 // Refunded ends an operation by a person's word that the money is back, as the
 // provider's refund that they found. A refund that the ledger knows has to be
 // this one: of its payment, amount and currency, succeeded, and no other line's.
+// So is an operation put right that was ended as not refunded, where the provider
+// has told of that refund under its name since, and nothing follows it.
 func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string) (Verdict, error) {
 	if providerRefund = strings.TrimSpace(providerRefund); providerRefund == "" {
 		return "", errors.New("refunds: a refund that a person found has a name at the provider")
 	}
 	e, v, err := held(ctx, tx, id, by)
+	if e.Status == RejectedFor && err == nil {
+		v, err = e.wronglyNot(ctx, tx, providerRefund)
+	}
 	if v != Done || err != nil {
 		return v, err
 	}
@@ -74,32 +79,53 @@ func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string
 	if other {
 		return NotThis, nil
 	}
-	return decide(ctx, tx, id, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: "person_found"})
+	return Done, e.decide(ctx, tx, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: "person_found"})
+}
+
+// wronglyNot is Done where the provider has told of that refund as the
+// operation's, which was ended as not refunded.
+func (e entry) wronglyNot(ctx context.Context, tx pgx.Tx, providerRefund string) (Verdict, error) {
+	var told, this, followed bool
+	err := tx.QueryRow(ctx, `
+		SELECT count(*) > 0, count(*) FILTER (WHERE id = $3) > 0, EXISTS (SELECT FROM refund_operations WHERE parent = $2)
+		FROM provider_refunds WHERE payment_id = $1 AND operation = $2 AND status <> 'failed'`,
+		e.payment, e.id, providerRefund).Scan(&told, &this, &followed)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("what is told of %s: %w", e.id, err)
+	case followed:
+		return AlreadyNext, nil
+	case !told:
+		return NotTheirs, nil
+	case !this:
+		return NotThis, nil
+	}
+	return Done, nil
 }
 
 // NotRefunded ends an operation by a person's word that its money is not back
 // and will not come by it. It is not tried again: what follows is another
 // operation, by Renew.
 func NotRefunded(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
-	return decide(ctx, tx, id, by, why, Step{Status: RejectedFor, Outcome: "person_decided"})
-}
-
-func decide(ctx context.Context, tx pgx.Tx, id, by, why string, s Step) (Verdict, error) {
 	e, v, err := held(ctx, tx, id, by)
 	if v != Done || err != nil {
 		return v, err
 	}
-	if err := note(ctx, tx, id, by, "decided", string(s.Status)+": "+why); err != nil {
-		return "", err
+	return Done, e.decide(ctx, tx, by, why, Step{Status: RejectedFor, Outcome: "person_decided"})
+}
+
+func (e entry) decide(ctx context.Context, tx pgx.Tx, by, why string, s Step) error {
+	if err := note(ctx, tx, e.id, by, "decided", string(s.Status)+": "+why); err != nil {
+		return err
 	}
-	if err := settleItems(ctx, tx, id); err != nil { // what follows is listed anew
-		return "", err
+	if err := settleItems(ctx, tx, e.id); err != nil { // what follows is listed anew
+		return err
 	}
 	if err := settleItem(ctx, tx, differs, s.Refund); err != nil { // whose it is, they have said
-		return "", err
+		return err
 	}
 	s.Doubt, s.Detail = e.Doubt, why
-	return Done, e.record(ctx, tx, s, true)
+	return e.record(ctx, tx, s, true)
 }
 
 // held locks an operation that a person holds, its line before it, and has the evidence name them.

@@ -37,8 +37,8 @@ func NewContender(pool *pgxpool.Pool, holder string) *Contender {
 }
 
 // Try takes the outlet if nobody has it; nil if somebody has. Who has got it
-// raises the epoch, and waits a whole call's limit before anything starts: what
-// its predecessor sent may be under way that long.
+// raises the epoch, and waits a whole call's limit before anything starts, its
+// predecessors' where that is longer: what they sent may be under way that long.
 func (c *Contender) Try(ctx context.Context, limits outlet.Limits) (_ *Reign, err error) {
 	defer func() {
 		if err != nil {
@@ -55,11 +55,13 @@ func (c *Contender) Try(ctx context.Context, limits outlet.Limits) (_ *Reign, er
 	if err != nil || !held {
 		return nil, wrap("outlet: lock", err)
 	}
-	r := &Reign{conn: c.conn, apart: limits.Apart}
+	r := &Reign{conn: c.conn, limits: limits}
 	err = c.conn.QueryRow(ctx, `
 		UPDATE outlet_quota SET epoch = epoch + 1, holder = $1, taken_at = clock_timestamp(),
-		  next_start = greatest(next_start, clock_timestamp() + $2::interval)
-		RETURNING epoch`, c.holder, limits.Call).Scan(&r.Epoch)
+		  call_limit = greatest(call_limit, $2),
+		  next_start = greatest(clock_timestamp() + greatest(call_limit, $2),
+		    least(next_start, clock_timestamp() + greatest(call_limit, $2) + $3::interval))
+		RETURNING epoch`, c.holder, limits.Call, r.ahead()).Scan(&r.Epoch)
 	if err != nil {
 		return nil, fmt.Errorf("outlet: take the quota: %w", err)
 	}
@@ -77,12 +79,17 @@ func (c *Contender) Close(ctx context.Context) {
 
 // Reign is the time in which the outlet is ours.
 type Reign struct {
-	Epoch int64
-	apart time.Duration
+	Epoch  int64
+	limits outlet.Limits
 
 	mu   sync.Mutex // the connection does one thing at a time
 	conn *pgx.Conn
 }
+
+// ahead is how far starts are reserved ahead at most, beside the wait of whoever
+// took over. What stands further ahead was reserved by a clock that was set back
+// since.
+func (r *Reign) ahead() time.Duration { return time.Duration(r.limits.InFlight) * r.limits.Apart }
 
 // ErrLost: the outlet is not ours any more.
 var ErrLost = errors.New("refunds: the outlet is another's")

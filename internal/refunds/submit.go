@@ -18,7 +18,8 @@ var ErrNotTaken = errors.New("refunds: call not taken")
 // holds the lock: one round trip says that the outlet is ours, reserves a start
 // under our epoch, writes the call down and marks the operation. ok is false
 // when the operation changed since it was read; then there is no call. wait is
-// how long until the database's quota allows the start.
+// how long until the database's quota allows the start. Once the wait of a take-over
+// is over, so are the calls of those before, and the limit that is kept is our own.
 func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait time.Duration, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -29,7 +30,9 @@ func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait tim
 		  WHERE id = $2 AND status = $3 AND sends = $4 AND looks = $5 AND look_after = $6 AND pushes = $7
 		    AND call IS NULL AND next_at <= clock_timestamp() FOR NO KEY UPDATE),
 		quota AS (
-		  UPDATE outlet_quota SET next_start = greatest(next_start, clock_timestamp()) + $10::interval
+		  UPDATE outlet_quota SET
+		    next_start = least(greatest(next_start, clock_timestamp()), clock_timestamp() + call_limit + $11::interval) + $10::interval,
+		    call_limit = CASE WHEN taken_at + call_limit <= clock_timestamp() THEN $12::interval ELSE call_limit END
 		  WHERE epoch = $1 AND EXISTS (SELECT FROM job) RETURNING next_start - $10::interval - clock_timestamp() AS wait),
 		call AS (
 		  INSERT INTO refund_calls (epoch, operation, kind, verb)
@@ -42,7 +45,8 @@ func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait tim
 		    first_sent_at = CASE WHEN $9 = 'create' THEN coalesce(f.first_sent_at, clock_timestamp()) ELSE f.first_sent_at END
 		  FROM call WHERE f.id = $2 RETURNING call.id)
 		SELECT marked.id, extract(epoch FROM quota.wait)::float8 FROM marked, quota`,
-		r.Epoch, j.Ask.Operation, j.Status, j.Sends, j.Looks, j.LookAfter, j.Pushes, j.Kind(v), v, r.apart).Scan(&call, &seconds)
+		r.Epoch, j.Ask.Operation, j.Status, j.Sends, j.Looks, j.LookAfter, j.Pushes, j.Kind(v), v,
+		r.limits.Apart, r.ahead(), r.limits.Call).Scan(&call, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, false, r.why(ctx)
 	}

@@ -34,6 +34,9 @@ type Item struct {
 	// The provider has a refund of the same that did not fail, under another
 	// operation's name, or of this one after its end: a send would be the second.
 	BackOtherwise bool
+	// It was ended as not refunded, the provider has told of it as done since, and
+	// nothing follows it.
+	WronglyNot bool
 }
 
 // Can are the deeds that its state allows.
@@ -51,6 +54,9 @@ func (i Item) Can() []Do {
 	case refunds.RejectedFor, refunds.FailedLater:
 		if !i.BackOtherwise {
 			can = append(can, Renew)
+		}
+		if i.WronglyNot {
+			can = append(can, Refunded)
 		}
 	}
 	return append(can, Resolve)
@@ -77,7 +83,9 @@ const itemColumns = `
 	SELECT h.id, h.kind, h.subject, coalesce(o.event_id, ''), h.order_id, h.payment_id, h.detail, h.owner, h.opened_at, h.resolved_at,
 	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, ''),
 	  EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status <> 'failed'
-	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL))
+	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)),
+	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
+	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded')
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 	LEFT JOIN payments p ON p.id = h.payment_id
 	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id

@@ -200,3 +200,29 @@ func TestEachSeesTheirOwnItems(t *testing.T) {
 		t.Errorf("resolved: %v", resolved)
 	}
 }
+
+// A "not refunded" that the provider contradicts can be taken back, as the refund
+// that it tells of, and by that alone; nobody sends that money again.
+func TestAWrongNoCanBeTakenBack(t *testing.T) {
+	c := open(t, 40)
+	o := c.sold("ann", 1)
+	id := c.ask(o.wants(0)).Standing.ID
+	c.gaveUp(id, true)
+	c.act(support.Deed{Item: c.item(id).ID, Do: support.NotRefunded, Why: "not there"}, support.Done)
+	if can := c.item(id).Can(); slices.Contains(can, support.Refunded) || !slices.Contains(can, support.Renew) {
+		t.Errorf("while nothing is told of it: %s", can)
+	}
+	c.hear(o, refunds.Told{ProviderRefund: "re_1", Operation: id, Status: "succeeded", AmountMinor: price})
+	i := c.item(id)
+	if can := i.Can(); !slices.Contains(can, support.Refunded) || slices.Contains(can, support.Renew) {
+		t.Errorf("when it is told of: %s", can)
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Refunded, Why: "it is there", Refund: "re_2"}, support.NotThis)
+	c.act(support.Deed{Item: i.ID, Do: support.Refunded, Why: "it is there", Refund: "re_1"}, support.Done)
+	if s := c.status(id); s != refunds.Confirmed {
+		t.Errorf("it is %s, want confirmed", s)
+	}
+	if n := c.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL`); n != 0 {
+		t.Errorf("%d items are left, want none", n)
+	}
+}
