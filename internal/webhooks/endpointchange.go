@@ -140,7 +140,7 @@ func (w Asker) answered(ctx context.Context, tx pgx.Tx, r any) error {
 // did adds to the endpoint's record, in the transaction of what was done.
 func (w Asker) did(ctx context.Context, tx pgx.Tx, endpoint, did string, old, now any) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO endpoint_changes (endpoint_id, by, did, old, new) VALUES ($1, $2, $3, $4, $5)`,
+		INSERT INTO endpoint_changes (endpoint_id, at, by, did, old, new) VALUES ($1, clock_timestamp(), $2, $3, $4, $5)`,
 		endpoint, w.By, did, old, now)
 	return err
 }

@@ -50,12 +50,16 @@ func (c *Courier) settle(ctx context.Context, e Errand, o Outcome) (s Settled, e
 // transaction, the endpoint's row first, as whoever changes both does.
 func (c *Courier) failed(ctx context.Context, e Errand, o Outcome) (s Settled, err error) {
 	err = pg.InTx(ctx, c.Pool, func(tx pgx.Tx) error {
-		var deleted bool
-		err := tx.QueryRow(ctx, `SELECT deleted_at IS NOT NULL FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`, e.Endpoint).Scan(&deleted)
+		var deleted, moved bool
+		err := tx.QueryRow(ctx, `SELECT deleted_at IS NOT NULL, url <> $2 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`,
+			e.Endpoint, e.URL).Scan(&deleted, &moved)
 		if err != nil {
 			return err
 		}
 		s = Settled{Ended: Failed, Reason: reasonOf(e, o, deleted)}
+		if moved { // what the address before says of itself is not said of this one
+			o.RetryAfter, s.Reason = 0, reasonOf(e, Outcome{}, deleted)
+		}
 		if s.Reason != "" {
 			s.Ended = Dead
 		}
@@ -64,7 +68,7 @@ func (c *Courier) failed(ctx context.Context, e Errand, o Outcome) (s Settled, e
 			s = Settled{Ended: LeaseLost}
 			return nil
 		}
-		if err != nil || o.Lost { // that we lost an attempt is not its endpoint's fault
+		if err != nil || o.Lost || moved { // that we lost an attempt is not its endpoint's fault
 			return err
 		}
 		return c.count(ctx, tx, e, o, finished, &s)
@@ -159,8 +163,8 @@ func disable(ctx context.Context, tx pgx.Tx, endpoint, why string, s *Settled) e
 		  FROM was WHERE p.id = was.id
 		  RETURNING p.organiser, p.told, p.failures, p.failing_since
 		), noted AS (
-		  INSERT INTO endpoint_changes (endpoint_id, by, did, old, new)
-		  SELECT id, 'courier', 'state', jsonb_build_object('state', state, 'reason', reason),
+		  INSERT INTO endpoint_changes (endpoint_id, at, by, did, old, new)
+		  SELECT id, clock_timestamp(), 'courier', 'state', jsonb_build_object('state', state, 'reason', reason),
 		    jsonb_build_object('state', 'disabled', 'reason', $2::text) FROM was
 		)
 		SELECT organiser, told, failures, failing_since FROM now`, endpoint, why).Scan(&organiser, &told, &failures, &since)

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -18,11 +19,10 @@ type Swept struct {
 
 // Sweep ends what nobody will end. Any number may sweep.
 func (c *Courier) Sweep(ctx context.Context) (s Swept, err error) {
-	if s.Lost, err = c.writeOff(ctx); err != nil {
-		return s, err
-	}
-	s.Dead, err = c.giveUp(ctx)
-	return s, err
+	var errLost, errDead error
+	s.Lost, errLost = c.writeOff(ctx)
+	s.Dead, errDead = c.giveUp(ctx)
+	return s, errors.Join(errLost, errDead)
 }
 
 // writeOff ends attempts whose lease is over: their courier was killed, or cut off
@@ -43,16 +43,19 @@ func (c *Courier) writeOff(ctx context.Context) (lost int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("leases: %w", err)
 	}
+	var held error
+	passed := map[string]bool{} // whose row is somebody's; it is not in the others' way
 	for _, e := range errands {
-		s, err := c.settle(ctx, e, Outcome{Lost: true, Error: "lost: its courier did not say how it ended; it may have arrived"})
-		if err != nil {
-			return lost, err
+		if passed[e.Endpoint] {
+			continue
 		}
-		if s.Ended != LeaseLost { // else somebody ended it just now
+		s, err := c.settle(ctx, e, Outcome{Lost: true, Error: "lost: its courier did not say how it ended; it may have arrived"})
+		held, passed[e.Endpoint] = errors.Join(held, err), err != nil
+		if err == nil && s.Ended != LeaseLost { // else somebody ended it just now
 			lost++
 		}
 	}
-	return lost, nil
+	return lost, held
 }
 
 // giveUp puts on the dead-letter list what waits for an endpoint that was deleted,
