@@ -225,6 +225,23 @@ func TestSenselessSettingsAreRefused(t *testing.T) {
 	}
 }
 
+// A sale that is over by its closing time stays over: no other time opens it
+// again, and none does. What else is set of it may be.
+func TestPastItsClosingASaleIsOver(t *testing.T) {
+	h := open(t, demo.Build{})
+	d := h.desk(organiser.House, "desk", organiser.LineRead, organiser.LineWrite)
+	if _, err := h.pool.Exec(t.Context(), `
+		UPDATE events SET opens_at = now() - interval '1 hour', closes_at = now() - interval '1 second', version = version + 1`); err != nil {
+		t.Fatal(err)
+	}
+	for _, closes := range []any{nil, time.Now().Add(time.Hour)} {
+		all, tag := d.settings()
+		d.want(d.ask("PUT", own+"/settings", "", with(all, map[string]any{"closes_at": closes}), "If-Match", tag), 409, "sale_closed")
+	}
+	all, tag := d.settings()
+	d.want(d.ask("PUT", own+"/settings", "", with(all, map[string]any{"pay_extension_s": 60}), "If-Match", tag), 200, "")
+}
+
 // The opening is not moved to before the lobby's order can be drawn: nobody would
 // be let in, on doubt. Later, it is.
 func TestAnOpeningLeavesTimeForTheDraw(t *testing.T) {

@@ -249,6 +249,8 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, problem("scope_missing", "refund_limit_minor: who sets it says which refunds need nobody's yes; this key lacks "+string(organiser.RefundsApprove)+".")
 	case old.Control == string(inventory.ClosedForGood) && !r.limitAlone(old):
 		return old, problem("sale_closed", "Closed is final.")
+	case reopens(now, old.ClosesAt, e.ClosesAt):
+		return old, problem("sale_closed", "closes_at is past: closed is final.")
 	case moved && !old.OpensAt.After(now):
 		return old, senseless("opens_at", "what it is: the sale has begun")
 	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(drawLead)):
@@ -258,6 +260,11 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, senseless("closes_at", "a time to come; to close now, close the sale")
 	}
 	return e, r.bounded(old.Rate, e.Rate)
+}
+
+// reopens: a sale that is over by its closing time would be given another, or none.
+func reopens(now time.Time, was, is *time.Time) bool {
+	return was != nil && !was.After(now) && (is == nil || !is.Equal(*was))
 }
 
 // drawLead is the least time from a lobby's closing to the opening, as event files
