@@ -16,6 +16,7 @@ import (
 type Entry struct {
 	Pass
 	TakenAt time.Time // of which the pass says the second
+	Back    time.Time // of those inside: when it was given back; zero: it was not
 }
 
 // Bought is an order, as the releaser sees it.
@@ -103,6 +104,8 @@ func (l *Ledger) write(ctx context.Context, batch []Entry) []error {
 	return all(len(batch), fmt.Errorf("write passes: %w", err))
 }
 
+// insert writes a batch. A pass may be in it twice, by other settings: whoever's
+// is not the row to the letter reads what is there.
 func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error {
 	ctx, cancel := context.WithTimeout(ctx, ledgerLimit)
 	defer cancel()
@@ -115,10 +118,15 @@ func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error 
 			  AS w (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
 			ORDER BY event_id, epoch, take
 			ON CONFLICT DO NOTHING
-			RETURNING event_id, epoch, take
+			RETURNING event_id, epoch, take, place, holder, quota, expires_at
 		)
-		SELECT n - 1 FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS w (event_id, epoch, take, n)
-		WHERE NOT EXISTS (SELECT FROM written x WHERE (x.event_id, x.epoch, x.take) = (w.event_id, w.epoch, w.take))`,
+		SELECT n - 1
+		FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $8::timestamptz[])
+		  WITH ORDINALITY AS w (event_id, epoch, take, place, holder, quota, expires_at, n)
+		WHERE NOT EXISTS (
+		  SELECT FROM written x
+		  WHERE (x.event_id, x.epoch, x.take, x.place, x.holder, x.quota, x.expires_at)
+		      = (w.event_id, w.epoch, w.take, w.place, w.holder, w.quota, w.expires_at))`,
 		c.event, c.epoch, c.take, c.place, c.holder, c.quota, c.taken, c.expires)
 	if err != nil {
 		return err
@@ -170,19 +178,20 @@ func columnsOf(batch []Entry) (c columns) {
 
 func (l *Ledger) inside(ctx context.Context, event string, epoch int64) ([]Entry, error) {
 	return l.entries(ctx, `
-		SELECT take, place, holder, quota, taken_at, expires_at FROM passes
+		SELECT take, place, holder, quota, taken_at, expires_at, at
+		FROM passes LEFT JOIN passes_given_back USING (event_id, epoch, take)
 		WHERE event_id = $1 AND epoch = $2 AND expires_at > now()`, event, epoch)
 }
 
 func (l *Ledger) after(ctx context.Context, event string, epoch, take int64) ([]Entry, error) {
 	return l.entries(ctx, `
-		SELECT take, place, holder, quota, taken_at, expires_at FROM passes
+		SELECT take, place, holder, quota, taken_at, expires_at, NULL::timestamptz FROM passes
 		WHERE event_id = $1 AND epoch = $2 AND take > $3`, event, epoch, take)
 }
 
 func (l *Ledger) passOf(ctx context.Context, event string, epoch, place int64) (Entry, bool, error) {
 	found, err := l.entries(ctx, `
-		SELECT take, place, holder, quota, taken_at, expires_at FROM passes
+		SELECT take, place, holder, quota, taken_at, expires_at, NULL::timestamptz FROM passes
 		WHERE event_id = $1 AND epoch = $2 AND place = $3`, event, epoch, place)
 	if err != nil || len(found) == 0 {
 		return Entry{}, false, err
@@ -234,7 +243,11 @@ func (l *Ledger) entries(ctx context.Context, sql string, event string, epoch in
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (Entry, error) {
 		e := Entry{Pass: Pass{Event: event, Epoch: epoch}}
-		err := row.Scan(&e.Take, &e.Place, &e.Holder, &e.Quota, &e.TakenAt, &e.ExpiresAt)
+		var back *time.Time
+		err := row.Scan(&e.Take, &e.Place, &e.Holder, &e.Quota, &e.TakenAt, &e.ExpiresAt, &back)
+		if back != nil {
+			e.Back = *back
+		}
 		e.IssuedAt = e.TakenAt.Truncate(time.Second)
 		return e, err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,6 +155,33 @@ func TestLedgerKeepsAPassAsItWasWritten(t *testing.T) {
 	}
 }
 
+// Two writings of one pass, by settings before and after a change, may come in one
+// batch: whoever is told that theirs is written has what the row says.
+func TestLedgerTellsOfTheRowItself(t *testing.T) {
+	l, _ := ledger(t)
+	books := l.Books()
+	const places = 200
+	said := make([]error, 2*places)
+	written := make([]admission.Entry, len(said))
+	for i := range places {
+		e := entry("hall", int64(i+1), int64(i))
+		written[2*i] = e
+		e.Quota = 2
+		written[2*i+1] = e
+	}
+	crowd(t, len(said), func(i int) { said[i] = books.LetIn(t.Context(), written[i]) })
+	for i, e := range written {
+		row, found, err := books.PassOf(t.Context(), "hall", 1, e.Place)
+		if err != nil || !found {
+			t.Fatalf("place %d: %t, %v", e.Place, found, err)
+		}
+		same := row.Quota == e.Quota
+		if same && said[i] != nil || !same && !errors.Is(said[i], admission.ErrWritten) {
+			t.Errorf("place %d, quota %d: told %v; the row says %d", e.Place, e.Quota, said[i], row.Quota)
+		}
+	}
+}
+
 // A pass is given back once, and the first time stands, however many say so at
 // once; one that nobody was given cannot be.
 func TestLedgerTakesPassesBackOnce(t *testing.T) {
@@ -185,6 +213,10 @@ func TestLedgerTakesPassesBackOnce(t *testing.T) {
 	n, first := at()
 	if twice(); n != len(passes) {
 		t.Errorf("%d of %d passes are back", n, len(passes))
+	}
+	inside, err := b.Inside(t.Context(), "hall", 1)
+	if err != nil || len(inside) != n || slices.ContainsFunc(inside, func(e admission.Entry) bool { return e.Back.IsZero() }) {
+		t.Errorf("of %d passes that are back and not over, it says %+v (%v)", n, inside, err)
 	}
 	if _, now := at(); now != first {
 		t.Errorf("told again, they are back since %s, before that since %s", now, first)

@@ -216,3 +216,35 @@ func TestStatusDocument(t *testing.T) {
 		t.Logf("%d bytes, %d gzipped: %s", len(doc.Body), len(doc.Gzip), doc.Body)
 	})
 }
+
+// Passes that were given back are not inside again for who takes over: the seats
+// that are left are the next ones' at once.
+func TestGivenBackIsNotInsideAfterATakeOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 100)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		first, stop := w.replica(t, store)
+		l := line(t, first)
+		second, _ := w.replica(t, store)
+		next := line(t, second)
+		for i := range 40 {
+			a, err := comes(t.Context(), l, ticket(t, l, join(t, l, i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			giveBack(t.Context(), t, l, a.Admitted)
+		}
+		w.set(func(w *world) { w.free, w.sold = 4, 96 })
+		wait(t.Context(), factsForgotten) //nolint:errcheck // virtual
+		stop()
+		wait(t.Context(), 3*time.Second) //nolint:errcheck // virtual
+		began := time.Now()
+		a, err := comes(t.Context(), next, ticket(t, next, join(t, next, 40)))
+		if err != nil || a.View != admission.ViewPassed {
+			t.Fatal(a.View, err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("four seats are free, nobody is inside, and the next waited for %s", took)
+		}
+	})
+}

@@ -35,13 +35,17 @@ func (r *Release) LetIn(take, number int64, at, until time.Time) {
 }
 
 // Earlier: these passes were handed out before this term. Whoever was let in
-// within the last minute counts in what is told of it.
+// within the last minute counts in what is told of it; takes that nobody had, which
+// a loss of the store leaves, do not. Whoever gave the pass back is not inside.
 func (r *Release) Earlier(passes []Entry) {
 	byTake := slices.SortedFunc(slices.Values(passes), func(a, b Entry) int { return cmp.Compare(a.Take, b.Take) })
-	for _, e := range byTake {
+	for i, e := range byTake {
 		r.LetIn(e.Take, e.Place, e.TakenAt, e.ExpiresAt)
+		if !e.Back.IsZero() {
+			r.Gone(e.Take, e.Back)
+		}
 		if r.now.Sub(e.TakenAt) < time.Minute {
-			r.minute.note(e.TakenAt, e.Take-1)
+			r.minute.note(e.TakenAt, r.base-int64(len(byTake)-i))
 		}
 	}
 }

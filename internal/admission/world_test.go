@@ -166,7 +166,15 @@ func (w *world) books() admission.Books {
 			}
 			return w.ledgerDown
 		},
-		Inside: func(context.Context, string, int64) ([]admission.Entry, error) { return w.after(0), w.down() },
+		Inside: func(context.Context, string, int64) ([]admission.Entry, error) {
+			list := w.after(0)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for i := range list {
+				list[i].Back = w.back[list[i].Take]
+			}
+			return list, w.ledgerDown
+		},
 		After: func(_ context.Context, _ string, _, take int64) ([]admission.Entry, error) {
 			return w.after(take), w.down()
 		},
