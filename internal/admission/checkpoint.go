@@ -59,6 +59,9 @@ func (l *Line) opened(ctx context.Context) (Door, error) {
 	if err != nil {
 		return Door{}, fmt.Errorf("checkpoint: %w", err)
 	}
+	if seen, _ := l.door.last(); was.Opened && seen.Epoch == l.epoch {
+		was.Front = max(was.Front, seen.Front) // called since the checkpoint, and shown as called
+	}
 	from, tail := was.begun(sale)
 	door, err := l.cfg.Store.Open(ctx, from, tail)
 	if err != nil {

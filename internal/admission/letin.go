@@ -147,13 +147,14 @@ func (l *Line) written(ctx context.Context, place int64) (Pass, error) {
 }
 
 // readmit signs the pass that the place has, to the letter: what it is good for
-// was settled when it was written, whatever the settings are now.
+// was settled when it was written, whatever the settings are now. That one stands
+// even when the line's store lost it and gave the place another take since.
 func (l *Line) readmit(ctx context.Context, p Place) (string, Pass, error) {
 	e, found, err := l.cfg.Books.PassOf(ctx, l.event, l.epoch, p.Number)
 	if err != nil {
 		return "", Pass{}, err
 	}
-	if !found || e.Take != p.Take || e.Holder != p.Holder { // not written yet, or the ledger has another
+	if !found || e.Holder != p.Holder { // not written yet, or the ledger has another's
 		return l.admit(ctx, p)
 	}
 	text, err := l.cfg.Passes.Sign(e.Pass)

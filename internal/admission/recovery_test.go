@@ -1,6 +1,7 @@
 package admission_test
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -158,5 +159,115 @@ func TestNobodyStandsBeyondTheCheckpoint(t *testing.T) {
 		}
 		w.set(func(w *world) { w.ledgerDown = nil })
 		join(t, l, 100)
+	})
+}
+
+// A place that stands at two doors has one pass, at both of them, even when the
+// line's store is lost in between and gives the place another take.
+func TestThePassOutlivesTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 0.2, 5000)
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		var doors []*admission.Line
+		for range 2 {
+			lines, _ := w.replica(t, store)
+			doors = append(doors, line(t, lines))
+		}
+		k := ticket(t, doors[0], join(t, doors[0], 0))
+		for i := 1; i < 10; i++ {
+			join(t, doors[0], i)
+		}
+		ctx, done := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer done()
+		got := make(chan admission.Pass, len(doors))
+		for _, l := range doors {
+			go func() {
+				for ctx.Err() == nil {
+					if a, err := l.Pass(ctx, k); err == nil && a.View == admission.ViewPassed {
+						got <- a.Admitted
+						return
+					}
+					wait(ctx, 100*time.Millisecond) //nolint:errcheck // the loop looks
+				}
+			}()
+		}
+		next := func(tab string) (p admission.Pass) {
+			select {
+			case p = <-got:
+			case <-ctx.Done():
+				t.Fatalf("the %s tab of the place has no pass", tab)
+			}
+			return p
+		}
+		one := next("first")
+		store.lose()
+		if other := next("other"); other != one {
+			t.Errorf("one tab has %+v, the other %+v", one, other)
+		}
+		if n := len(w.after(0)); n != 1 {
+			t.Errorf("one person has %d passes", n)
+		}
+	})
+}
+
+// Who was called, and saw it, stays called when the line's store is lost: the
+// front goes on from where this replica last saw it, not from the last checkpoint.
+func TestTheFrontNeverFallsOverALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 100, 1_000_000)
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		w.sale.Control = admission.Pause
+		lines, _ := w.replica(t, store)
+		l := line(t, lines)
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		defer fans.Wait()
+		defer done()
+		for i := range 4000 {
+			k := ticket(t, l, join(t, l, i))
+			fans.Go(func() { comes(ctx, l, k) }) //nolint:errcheck // until the test ends
+		}
+		w.set(func(w *world) { w.sale.Control = admission.Run })
+		advance(t, 15*time.Second) // the opening's burst is over
+		checkpoint := func() int64 {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.kept[1].Front
+		}
+		eventually(t, "the front is beyond the checkpoint", time.Minute, func() bool {
+			return l.Standing().Front > checkpoint()+20
+		})
+		shown, kept := l.Standing().Front, checkpoint()
+		store.lose()
+		var door admission.Door
+		eventually(t, "the line is begun again", time.Minute, func() (there bool) {
+			var err error
+			door, err = store.Door(t.Context(), event)
+			return err == nil
+		})
+		if door.Front < shown {
+			t.Errorf("%d were shown as called, the checkpoint had %d; after the loss the front is %d", shown, kept, door.Front)
+		}
+	})
+}
+
+// What is told of the last minute after a loss of the store is people, and not the
+// takes that were left out so that none is used twice.
+func TestTheLastMinuteIsPeopleAfterALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 100_000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		lines, _ := w.replica(t, store)
+		l := line(t, lines)
+		for i := range 10 {
+			if _, err := comes(t.Context(), l, ticket(t, l, join(t, l, i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		store.lose()
+		advance(t, 6*time.Second)
+		if n := l.Standing().Figures.LastMinute; n != 10 {
+			t.Errorf("%d were let in during the last minute, it says; there were ten people", n)
+		}
 	})
 }
