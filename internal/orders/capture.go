@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/refunds"
 )
 
 // payment is the row of a captured payment.
@@ -61,13 +63,19 @@ func (c Capture) newPayment(ctx context.Context, tx pgx.Tx) (payment, error) {
 
 // count records the captured money and where it stands, once and for good. A
 // payment that failed or was given up before counts like any other: an earlier
-// failure never undoes a success. The currency becomes the captured one.
+// failure never undoes a success. The currency becomes the captured one. What was
+// told of refunds before the money is due at once; one that is being tried waits
+// for this payment's row, and sees the money.
 func (c Capture) count(ctx context.Context, tx pgx.Tx, p payment, stands string) error {
 	tag, err := tx.Exec(ctx, `
+		WITH due AS (
+		  UPDATE provider_notices SET next_try_at = now() WHERE ctid = ANY (ARRAY(
+		    SELECT ctid FROM provider_notices WHERE status = 'waiting' AND next_try_at > now() AND outcome = $6
+		    ORDER BY next_try_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED)))
 		UPDATE payments SET status = 'captured', captured_minor = $2, currency = $3,
 		  provider_payment_id = $4, stands = $5, captured_at = now(), look_at = NULL
 		WHERE id = $1 AND status IN ('opening', 'open', 'failed', 'cancelled')`,
-		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands)
+		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands, refunds.HeardUnknown)
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", c.ProviderPayment, err)
 	}
