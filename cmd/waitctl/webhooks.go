@@ -101,7 +101,9 @@ func (c *webhooksPlanCmd) Run(ctx context.Context, out io.Writer, k *kong.Contex
 	return nil
 }
 
-// path is where the report goes, which is never what it is made of.
+// path is where the report goes, which is never what it is made of, and nothing
+// but a file: it is put in the place of what is there, and a pipe or a device
+// would be lost to whoever reads it.
 func (c *webhooksPlanCmd) path() (string, error) {
 	path := c.Out
 	if path == "" && c.Dir != "" {
@@ -111,12 +113,18 @@ func (c *webhooksPlanCmd) path() (string, error) {
 	if err != nil {
 		return path, nil // it is not there yet, or Keep says why it cannot be
 	}
+	if !into.Mode().IsRegular() {
+		return "", refuse("%s is there, and is not a file: no report can take its place", path)
+	}
 	for _, from := range []string{
 		filepath.Join(c.Dir, "endpoints.tsv"), filepath.Join(c.Dir, "attempts.tsv"), filepath.Join(c.Dir, "retry.env"), c.Contract,
 	} {
 		if info, err := os.Stat(from); err == nil && os.SameFile(into, info) {
 			return "", refuse("--out %s is what the plan is made of", path)
 		}
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil { // a link stays; what it leads to is written anew
+		return "", refuse("the report cannot take its place: %v", err)
 	}
 	return path, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"waitroom/internal/pgtest"
@@ -111,6 +112,41 @@ func TestNoPlanLeavesNoReport(t *testing.T) {
 	}
 }
 
+// What is in the report's place and is no file stays, plan or no plan; so does a
+// link, and the report is where it leads.
+func TestOnlyAFileMakesPlaceForAReport(t *testing.T) {
+	dir, want := ledgertest.Example(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(
+		syscall.Mkfifo(at("pipe"), 0o600), os.Symlink("pipe", at("link to a pipe")), os.Symlink("/dev/null", at("report.json")),
+		os.WriteFile(at("kept"), nil, 0o600), os.Symlink("kept", at("link")),
+	); err != nil {
+		t.Fatal(err)
+	}
+	stays := func(name string, kind os.FileMode) {
+		t.Helper()
+		if info, err := os.Lstat(at(name)); err != nil || info.Mode().Type() != kind {
+			t.Errorf("%s is lost: %v (%v)", name, info, err)
+		}
+	}
+	answers(t, 0, "9 attempts", "plan", "--dir", dir, "--out", at("link"))
+	stays("link", os.ModeSymlink)
+	if kept, err := os.ReadFile(at("kept")); err != nil || string(kept) != string(want) {
+		t.Errorf("the report is %s, want %s (%v)", kept, want, err)
+	}
+	for _, torn := range []bool{false, true} {
+		if torn {
+			ledgertest.Write(t, dir, "attempts.tsv", "torn")
+		}
+		answers(t, 2, "is not a file", "plan", "--dir", dir)
+		answers(t, 2, "is not a file", "plan", "--dir", dir, "--out", at("pipe"))
+		answers(t, 2, "is not a file", "plan", "--dir", dir, "--out", at("link to a pipe"))
+		stays("report.json", os.ModeSymlink)
+		stays("pipe", os.ModeNamedPipe)
+		stays("link to a pipe", os.ModeSymlink)
+	}
+}
+
 // Attempts of an endpoint that nobody knows are counted, in no plan, and no clean
 // ledger.
 func TestAnUnknownEndpointIsInNoPlan(t *testing.T) {
@@ -136,7 +172,7 @@ func TestAnAuditIsAskedForWell(t *testing.T) {
 	answers(t, 2, "--dir", "probe")
 	answers(t, 2, "is what the plan is made of", "plan", "--dir", dir, "--out", filepath.Join(dir, "attempts.tsv"))
 	answers(t, 2, "no such file", "plan", "--dir", dir, "--out", filepath.Join(dir, "none", "report.json"))
-	answers(t, 2, "is a folder", "plan", "--dir", dir, "--out", t.TempDir())
+	answers(t, 2, "is not a file", "plan", "--dir", dir, "--out", t.TempDir())
 	answers(t, 2, "connect", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"))
 	answers(t, 2, `"degraded":true`, "health", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "retry.env"), "--report", "x")
 	answers(t, 3, "unusable", "plan", "--database", "postgres://127.0.0.1:1/x", "--contract", filepath.Join(dir, "none"))

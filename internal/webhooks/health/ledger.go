@@ -15,12 +15,14 @@ type row struct {
 func ledgerIn(path string) ([]row, error) {
 	var rows []row
 	whose := map[string]string{}
+	above := true // of every row: there the columns may be named
 	err := each(path, func(n int, line string) error {
-		of := strings.SplitN(line, "\t", 8)
-		if n == 1 && len(of) >= 6 && strings.Join(of[:6], " ") == "attempt_id endpoint_id attempt_no start_ts finish_ts status" {
+		if above && headline(line) {
+			above = false
 			return nil
 		}
-		r, why := rowOf(of)
+		above = false
+		r, why := rowOf(strings.SplitN(line, "\t", 8))
 		if why != "" {
 			return fmt.Errorf("ledger: %s, line %d: %s", path, n, why)
 		}
@@ -32,6 +34,11 @@ func ledgerIn(path string) ([]row, error) {
 		return nil
 	})
 	return rows, err
+}
+
+// headline says whether these are the columns' names, with or without the last.
+func headline(line string) bool {
+	return strings.TrimSuffix(line, "\terror") == "attempt_id\tendpoint_id\tattempt_no\tstart_ts\tfinish_ts\tstatus"
 }
 
 func rowOf(of []string) (r row, why string) {

@@ -40,10 +40,13 @@ func termsIn(contract, endpoints string) (terms, error) {
 		return terms{}, err
 	}
 	t.endpoints = map[string]endpoint{}
+	above := true // of every row: there the columns may be named
 	err = each(endpoints, func(n int, line string) error {
-		if n == 1 && line == "endpoint_id\tstate\tmax_attempts\tbackoff_base\tdispatch_gap_s" {
+		if above && line == "endpoint_id\tstate\tmax_attempts\tbackoff_base\tdispatch_gap_s" {
+			above = false
 			return nil
 		}
+		above = false
 		if why := t.endpoint(strings.Split(line, "\t")); why != "" {
 			return unusable{fmt.Sprintf("%s, line %d: %s", endpoints, n, why)}
 		}

@@ -149,7 +149,7 @@ func Draw(t *rapid.T) Case {
 	}
 	clocks := map[string]int64{}
 	for i := range rapid.IntRange(0, 20).Draw(t, "attempts") {
-		a := Attempt{ID: fmt.Sprintf("a-%02d", i), Endpoint: fmt.Sprint("ep-", rapid.IntRange(0, 4).Draw(t, "endpoint")), No: figure(5).Draw(t, "no") + 1}
+		a := Attempt{ID: fmt.Sprintf("a-%02d", i), Endpoint: fmt.Sprint("ep-", rapid.IntRange(0, 4).Draw(t, "endpoint")), No: max(1, figure(6).Draw(t, "no"))}
 		a.Start = clocks[a.Endpoint] + rapid.Int64Range(0, 150).Draw(t, "after")
 		a.Finish = a.Start + rapid.Int64Range(0, 20).Draw(t, "took")
 		clocks[a.Endpoint] = a.Start
@@ -165,7 +165,7 @@ func Draw(t *rapid.T) Case {
 func figure(small int64) *rapid.Generator[int64] {
 	return rapid.Custom(func(t *rapid.T) int64 {
 		if rapid.IntRange(0, 9).Draw(t, "great") == 0 {
-			return rapid.SampledFrom([]int64{40, 63, 64, 1 << 32, 1 << 62, 1<<63 - 2}).Draw(t, "figure")
+			return rapid.SampledFrom([]int64{40, 63, 64, 1 << 32, 1 << 62, 1<<63 - 2, 1<<63 - 1}).Draw(t, "figure")
 		}
 		return rapid.Int64Range(0, small).Draw(t, "figure")
 	})

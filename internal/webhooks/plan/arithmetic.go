@@ -10,7 +10,7 @@ import (
 // it would be greater: it only ever is held against a cap.
 func backoff(base, factor, exponent int64) int64 {
 	for range exponent {
-		if base == 0 || factor == 1 || base == math.MaxInt64 {
+		if base == 0 || factor == 1 || factor > 0 && base == math.MaxInt64 {
 			break // no more turns than digits, whatever number a ledger has
 		}
 		base = times(base, factor)

@@ -67,18 +67,15 @@ var states = [...]string{"active", "draining", "disabled"}
 // contract; a file that is not there is a fact that cannot be had.
 func readEndpoints(path string) (all []Endpoint, err error) {
 	seen := map[string]bool{}
-	err = lines(path, func(line string) error {
-		if line == "endpoint_id\tstate\tmax_attempts\tbackoff_base\tdispatch_gap_s" && len(all) == 0 {
-			return nil
-		}
-		e, err := endpoint(strings.Split(line, "\t"))
+	err = rows(path, func(columns []string) error {
+		e, err := endpoint(columns)
 		if err == nil && seen[e.ID] {
 			err = fmt.Errorf("%s stands here twice", e.ID)
 		}
 		seen[e.ID] = true
 		all = append(all, e)
 		return err
-	})
+	}, "endpoint_id\tstate\tmax_attempts\tbackoff_base\tdispatch_gap_s")
 	if err != nil && !errors.Is(err, errNoFile) {
 		err = fmt.Errorf("%w: %w", ErrContract, err)
 	}

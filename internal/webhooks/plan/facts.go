@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -80,6 +81,19 @@ func lines(path string, f func(line string) error) error {
 	}
 	defer file.Close() //nolint:errcheck // read only
 	return scan(file, path, f)
+}
+
+// rows calls f with the columns of each line. The first may be one of names
+// instead; wherever else such a line stands, it is a row as any other.
+func rows(path string, f func(columns []string) error, names ...string) error {
+	top := true
+	return lines(path, func(line string) error {
+		named := top && slices.Contains(names, line)
+		if top = false; named {
+			return nil
+		}
+		return f(strings.Split(line, "\t"))
+	})
 }
 
 // scan reads lines of up to 64 KiB.

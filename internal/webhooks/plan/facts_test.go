@@ -87,6 +87,28 @@ func TestABackoffBeyondAnyNumberIsTheCap(t *testing.T) {
 	}
 }
 
+// Nothing times anything is nothing, also of the greatest number that there is.
+func TestAFactorOf0LeavesNoBackoff(t *testing.T) {
+	facts := plan.Facts{
+		Contract:  plan.Contract{Factor: 0, Slack: 5, SuccessMin: 200, SuccessMax: 299},
+		Endpoints: []plan.Endpoint{{ID: "e", State: "active", MaxAttempts: 3, BackoffBase: math.MaxInt64, Gap: 60}},
+		Attempts: []plan.Attempt{
+			{ID: "a-01", Endpoint: "e", No: 1, Start: 100, Finish: 101, Status: 500},
+			{ID: "a-02", Endpoint: "e", No: 2, Start: 200, Finish: 201, Status: 500},
+			{ID: "a-03", Endpoint: "e", No: 1, Start: 300, Finish: 301, Status: 200},
+		},
+	}
+	report, err := plan.Make(facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{0, 101 + 5, 201 + 60 + 5} {
+		if got := report.Plan[i].Earliest; got != want {
+			t.Errorf("attempt %d: earliest %d, want %d", i+1, got, want)
+		}
+	}
+}
+
 // A report is there whole or not at all; where there is none, none is removed.
 func TestAReportIsKeptWhole(t *testing.T) {
 	dir := t.TempDir()

@@ -8,23 +8,20 @@ import (
 // readAttempts reads the ledger. The last column, the error in words, may be
 // left out.
 func readAttempts(path string) (all []Attempt, err error) {
-	names := map[string]string{} // each endpoint's name is kept once
-	err = lines(path, func(line string) error {
-		columns := strings.Split(line, "\t")
-		if len(all) == 0 && columns[0] == "attempt_id" && strings.HasPrefix(line, "attempt_id\tendpoint_id\tattempt_no\tstart_ts\tfinish_ts\tstatus") {
-			return nil
-		}
+	ids := map[string]string{} // each endpoint's is kept once
+	const names = "attempt_id\tendpoint_id\tattempt_no\tstart_ts\tfinish_ts\tstatus"
+	err = rows(path, func(columns []string) error {
 		a, err := attempt(columns)
 		if err != nil {
 			return err
 		}
-		if _, known := names[a.Endpoint]; !known {
-			names[a.Endpoint] = strings.Clone(a.Endpoint)
+		if _, known := ids[a.Endpoint]; !known {
+			ids[a.Endpoint] = strings.Clone(a.Endpoint)
 		}
-		a.ID, a.Endpoint = strings.Clone(a.ID), names[a.Endpoint]
+		a.ID, a.Endpoint = strings.Clone(a.ID), ids[a.Endpoint]
 		all = append(all, a)
 		return nil
-	})
+	}, names, names+"\terror")
 	return all, err
 }
 

@@ -41,10 +41,10 @@ func readCase(dir string) (*cases, error) {
 	if err := c.readEnv(filepath.Join(dir, "retry.env")); err != nil {
 		return nil, err
 	}
-	if err := c.readTable(filepath.Join(dir, "endpoints.tsv"), "endpoint_id\tstate\t", c.endpoint); err != nil {
+	if err := c.readTable(filepath.Join(dir, "endpoints.tsv"), c.endpoint, "endpoint_id", "state", "max_attempts", "backoff_base", "dispatch_gap_s"); err != nil {
 		return nil, err
 	}
-	if err := c.readTable(filepath.Join(dir, "attempts.tsv"), "attempt_id\tendpoint_id\t", c.attempt); err != nil {
+	if err := c.readTable(filepath.Join(dir, "attempts.tsv"), c.attempt, "attempt_id", "endpoint_id", "attempt_no", "start_ts", "finish_ts", "status", "error"); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -78,19 +78,25 @@ func (c *cases) readEnv(path string) error {
 	return nil
 }
 
-func (c *cases) readTable(path, header string, row func([]string) error) error {
+// readTable passes the names over, if they are the first of all that is not
+// blank; the last of seven is the error, which may be missing there too.
+func (c *cases) readTable(path string, row func([]string) error, names ...string) error {
 	text, err := slurp(path)
 	if err != nil {
 		return err
 	}
-	n := 0
+	n, begun := 0, false
 	for line := range bytes.SplitSeq(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\n")) {
 		line := string(line)
 		if n++; !utf8.ValidString(line) {
 			return fmt.Errorf("%s:%d: is not UTF-8", path, n)
 		}
 		cells := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
-		if strings.TrimSpace(line) == "" || n == 1 && strings.HasPrefix(line, header) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		named := !begun && (slices.Equal(cells, names) || len(names) == 7 && slices.Equal(cells, names[:6]))
+		if begun = true; named {
 			continue
 		}
 		if err := row(cells); err != nil {
