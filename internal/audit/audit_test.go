@@ -151,6 +151,21 @@ func TestARightSaleIsClean(t *testing.T) {
 	}
 }
 
+// A notice that waits for a relay was not passed over because somebody asked for an
+// endpoint's test meanwhile, which no relay addresses.
+func TestATestOvertakesNobody(t *testing.T) {
+	r := run(t, facts{line: line, told: told, sql: `
+		DELETE FROM deliveries WHERE status = 'dead';
+		UPDATE notices SET addressed = NULL WHERE kind = 'order.expired';
+		INSERT INTO notices (kind, organiser, subject, version, body, addressed, at) VALUES ('endpoint.test', 'house', 'shop', 1, '{}', 1, now() + interval '2 minutes');
+		INSERT INTO deliveries (notice_id, endpoint_id) SELECT id, subject FROM notices WHERE kind = 'endpoint.test'`})
+	if r.Exit != audit.Clean {
+		var b strings.Builder
+		r.Fprint(&b)
+		t.Errorf("exit %d, want 0\n%s", r.Exit, b.String())
+	}
+}
+
 // Before anybody came there is nothing to judge, which is no proof and no breach:
 // it cannot be told. Promises come by their numbers, with their words.
 func TestNothingToJudgeCannotBeTold(t *testing.T) {
