@@ -67,7 +67,7 @@ func (t *turnstile) elsewhere(door Door, now time.Time) (main, late lane) {
 		l.numbers = append(l.numbers, n)
 		return l
 	}
-	for _, n := range t.rivals {
+	for _, n := range t.rivalsOpen {
 		if t.asks[n] == nil && t.letIn[n].IsZero() {
 			_, tardy := slices.BinarySearch(t.rivalsLate, n)
 			stands(n, tardy)
@@ -124,10 +124,13 @@ func (t *turnstile) hear(rs []report, taken int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before, beforeLate, beforeProve := t.rivals, t.rivalsLate, t.rivalsProve
-	t.rivals, t.rivalsLate, t.rivalsProve, t.rivalsTaken = nil, nil, nil, taken
+	t.rivals, t.rivalsOpen, t.rivalsLate, t.rivalsProve, t.rivalsTaken = nil, nil, nil, nil, taken
 	gone := map[int64]bool{}
 	for _, r := range rs {
 		t.rivals = append(t.rivals, r.atDoor...)
+		if !r.shut {
+			t.rivalsOpen = append(t.rivalsOpen, r.atDoor...)
+		}
 		t.rivalsLate = append(t.rivalsLate, r.late...)
 		t.rivalsProve = append(t.rivalsProve, r.proving...)
 		t.hearGraced(r)
@@ -141,6 +144,7 @@ func (t *turnstile) hear(rs []report, taken int64) {
 	slices.Sort(t.rivalsLate)
 	slices.Sort(t.rivalsProve)
 	t.rivals = slices.DeleteFunc(t.rivals, func(n int64) bool { return gone[n] })
+	t.rivalsOpen = slices.DeleteFunc(t.rivalsOpen, func(n int64) bool { return gone[n] })
 	now := time.Now()
 	t.remember(before, beforeLate, now.Add(stoodFor))
 	t.rememberProving(beforeProve, now.Add(provesFor))

@@ -131,12 +131,25 @@ func (r *releaser) within(ctx context.Context, since int64) {
 	r.tell(func(release *Release) { release.Within(count) })
 }
 
+// crowd is who stands at doors, ascending, and the latecomers among them.
+type crowd struct{ all, late []int64 }
+
 // elsewhere are who stands at the other replicas' doors, as last heard, but for
-// those who were let in since; late are the latecomers among them.
-func (r *releaser) elsewhere() (numbers, late []int64) {
+// those who were let in since; open are those at doors that are not shut.
+func (r *releaser) elsewhere() (all, open crowd) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	gone := func(n int64) bool { return !r.inside[n].IsZero() }
-	return slices.DeleteFunc(doors(r.heard, func(r report) []int64 { return r.atDoor }), gone),
-		slices.DeleteFunc(doors(r.heard, func(r report) []int64 { return r.late }), gone)
+	at := func(rs []report) crowd {
+		gone := func(n int64) bool { return !r.inside[n].IsZero() }
+		return crowd{
+			slices.DeleteFunc(doors(rs, func(r report) []int64 { return r.atDoor }), gone),
+			slices.DeleteFunc(doors(rs, func(r report) []int64 { return r.late }), gone),
+		}
+	}
+	all = at(r.heard)
+	shut := func(r report) bool { return r.shut }
+	if !slices.ContainsFunc(r.heard, shut) {
+		return all, all
+	}
+	return all, at(slices.DeleteFunc(slices.Clone(r.heard), shut))
 }

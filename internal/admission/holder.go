@@ -157,12 +157,15 @@ func (h *holder) listen() {
 }
 
 // atDoor is how many stand at the doors of all replicas; who moved from one to
-// another counts once. The release is told how many of these came late.
+// another counts once. The release is told how many of these came late, and how
+// many of the others stand where nobody is let in.
 func (h *holder) atDoor(now time.Time) int64 {
 	here, lateHere, _ := h.line.turnstile.atDoor(now)
-	elsewhere, lateElsewhere := h.releaser.elsewhere()
-	h.release.Latecomers(int64(union(lateHere, lateElsewhere)))
-	return int64(union(here, elsewhere))
+	all, open := h.releaser.elsewhere()
+	people, late := union(here, all.all), union(lateHere, all.late)
+	h.release.Latecomers(int64(late))
+	h.release.Stuck(int64(max(0, people-union(here, open.all)-(late-union(lateHere, open.late)))))
+	return int64(people)
 }
 
 // union counts the numbers of two ascending lists, each once.

@@ -296,3 +296,44 @@ func TestWhoLeavesTwiceCountsOnce(t *testing.T) {
 		}
 	})
 }
+
+// A pause makes nobody vanish: whoever stands at a door is counted as waiting, at
+// each of the replicas.
+func TestAPauseLosesNobodyAtTheDoors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people = 60
+		w := newWorld(t, 0.1, 100_000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		var lines []*admission.Line
+		for range 3 {
+			r, _ := w.replica(t, store)
+			lines = append(lines, line(t, r))
+		}
+		ctx, end := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k := ticket(t, lines[0], join(t, lines[0], i))
+			fans.Go(func() {
+				for ctx.Err() == nil {
+					if a, err := lines[i%3].Pass(ctx, k); err != nil || a.View == admission.ViewPassed {
+						return
+					}
+					wait(ctx, 200*time.Millisecond) //nolint:errcheck // the loop looks
+				}
+			})
+		}
+		wait(ctx, time.Minute) //nolint:errcheck // virtual
+		before := waiters(lines[0])
+		if at := lines[0].Standing().Figures.AtDoor; at < 10 {
+			t.Fatalf("%d stand at the doors, too few to say anything", at)
+		}
+		w.set(func(w *world) { w.sale.Control = admission.Pause })
+		wait(ctx, 5*time.Second) //nolint:errcheck // virtual
+		// One may have been let in as the pause came, and one may be expected or not.
+		if after := waiters(lines[0]); after < before-2 || after > before+2 {
+			t.Errorf("%d were waiting, 5 s into a pause %d are; nobody left", before, after)
+		}
+		end()
+		fans.Wait()
+	})
+}

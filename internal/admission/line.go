@@ -320,11 +320,7 @@ func (l *Line) putReport(ctx context.Context) {
 	door, _ := l.door.last()
 	r := report{at: now, epoch: l.epoch, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
 	r.atDoor, r.late, r.graced = l.turnstile.atDoor(now)
-	if !l.Sale().takes(now) || l.turnstile.resting(now) {
-		// Nobody is let in here for now: credit that others left to this door would
-		// be nobody's, and one sick replica would stop the sale.
-		r.atDoor, r.late = nil, nil
-	}
+	r.shut = !l.Sale().takes(now) || l.turnstile.resting(now)
 	l.turnstile.look(door, now)
 	if r.empty() && l.silent.Load() {
 		return

@@ -41,6 +41,7 @@ type Release struct {
 	front  front
 	drawn  bool  // the lobby was
 	late   int64 // of those at the doors, who stand in the grace lane
+	stuck  int64 // of the others, who stand at a door that is shut
 	learnt learnt
 	stock  stock
 	dry    dry
@@ -139,7 +140,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 
 	r.follow(now, door, expected)
 	if r.calls(now) {
-		r.call(now, tail, atDoor-r.late, calls)
+		r.call(now, tail, atDoor-r.late-r.stuck, calls)
 	}
 	refill := Refill{
 		Event: door.Event, Epoch: door.Epoch, Term: door.Term, Beat: door.Beat,
@@ -191,7 +192,7 @@ func (r *Release) follow(now time.Time, door Door, expected float64) {
 }
 
 // call moves the front (R3). Latecomers at the door are not waited for, and
-// not counted on.
+// not counted on; nor are those at a door that is shut.
 func (r *Release) call(now time.Time, tail, atDoor, budget int64) {
 	if r.stock.Free == 0 && r.stock.Pending == 0 {
 		return // nothing will ever come back

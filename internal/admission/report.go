@@ -103,6 +103,9 @@ type report struct {
 	facts  [kinds][]noted
 
 	proving []int64 // numbers that came in time and were sent away to prove something, ascending
+	// shut: nobody is let in there for now, by settings or after a fault. Who stands
+	// there waits and keeps the lane; credit left to that door would be nobody's.
+	shut bool
 }
 
 func (r report) empty() bool {
@@ -145,12 +148,21 @@ func (f *facts) lately(now time.Time) (all [kinds][]noted) {
 // alone: after a reset what was said of the old line says nothing of the new one,
 // where the same numbers and takes are others', and the replica's next report, or
 // whoever forgets dead replicas, leaves nothing of it behind.
-const reportFormat = 3
+//
+// A door that is shut says so by a format of its own. To a release that does not
+// know it the replica is silent, and has no credit left to its door either.
+const (
+	reportFormat = 3
+	reportShut   = 4
+)
 
 // encode writes ids as differences and times as ages in ms, all varints: about
 // four bytes a noted.
 func (r report) encode() []byte {
 	b := []byte{reportFormat}
+	if r.shut {
+		b[0] = reportShut
+	}
 	b = binary.AppendVarint(b, r.at.UnixMilli())
 	b = binary.AppendVarint(b, r.epoch)
 	b = binary.AppendVarint(b, r.taken)
@@ -185,13 +197,14 @@ var errReport = errors.New("a report that cannot be read")
 func decodeReport(body []byte) (r report, err error) {
 	in := &fields{rest: body}
 	format := in.take(1)
-	if format == nil || format[0] > reportFormat {
+	if format == nil || format[0] > reportShut {
 		return r, errReport
 	}
 	r.at = time.UnixMilli(in.signed())
 	if format[0] < reportFormat && !in.bad { // of a release before this one, whose line is not known
 		return r, nil
 	}
+	r.shut = format[0] == reportShut
 	r.epoch = in.signed()
 	r.taken, r.graced = in.signed(), in.signed()
 	in.ids(func(id int64) { r.atDoor = append(r.atDoor, id) })

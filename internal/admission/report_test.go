@@ -22,6 +22,7 @@ func TestReportComesBack(t *testing.T) {
 		}
 		want.atDoor, want.letIn, want.late = sorted("at door"), sorted("let in"), sorted("late")
 		want.proving = sorted("proving")
+		want.shut = rapid.Bool().Draw(t, "shut")
 		want.graced = rapid.Int64Range(0, 1<<20).Draw(t, "graced")
 		for k := range want.facts {
 			for _, id := range sorted("facts") {
@@ -49,6 +50,7 @@ func TestReportComesBack(t *testing.T) {
 // Bytes that are no report are refused whole, and never a panic.
 func FuzzReport(f *testing.F) {
 	f.Add(report{at: time.UnixMilli(1), atDoor: []int64{1, 2, 3}}.encode())
+	f.Add(report{at: time.UnixMilli(1), atDoor: []int64{1, 2, 3}, shut: true}.encode())
 	f.Add([]byte{reportFormat})
 	f.Add([]byte{reportFormat, 2, 2, 255, 255, 255, 255, 15})
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -139,7 +141,7 @@ func TestAReportOfAnotherLineSaysNothing(t *testing.T) {
 	older := said(2)
 	older[0] = reportFormat - 1
 	newer := said(2)
-	newer[0] = reportFormat + 1
+	newer[0] = reportShut + 1
 	bodies := map[string][]byte{"before the reset": said(1), "after the next": said(3), "an older release": older, "ours": said(2)}
 	if unread := o.hear(bodies, "me", start); unread != 0 {
 		t.Errorf("%d reports are faults, want none", unread)

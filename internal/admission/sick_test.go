@@ -81,6 +81,49 @@ func TestASickDoorStopsNoOther(t *testing.T) {
 	}
 }
 
+// Whoever stood in time at a door that lets nobody in is not late for coming to
+// another once that replica has died.
+func TestASickDoorMakesNobodyLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people = 800
+		w := newWorld(t, 5, 100_000)
+		w.sale.CallWindow = 30 * time.Second
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		good, _ := w.replica(t, store)
+		healthy := line(t, good)
+		var sick atomic.Bool
+		bad, die := w.replicaOf(t, store, w.books(), func(ctx context.Context) ([]admission.Sale, error) {
+			if sick.Load() {
+				return nil, errDown
+			}
+			return w.sales(ctx)
+		})
+		ill := line(t, bad)
+		sick.Store(true)
+		wait(t.Context(), 15*time.Second) //nolint:errcheck // virtual: its settings are too old by then
+		ctx, end := context.WithCancel(t.Context())
+		there, leave := context.WithCancel(ctx)
+		var fans sync.WaitGroup
+		k := ticket(t, healthy, join(t, healthy, 0))
+		fans.Go(func() { comes(there, ill, k) }) //nolint:errcheck // it never gets in
+		for i := 1; i < people; i++ {            // the sale goes on elsewhere
+			other := ticket(t, healthy, join(t, healthy, i))
+			fans.Go(func() { comes(ctx, healthy, other) }) //nolint:errcheck // until the end
+		}
+		wait(t.Context(), 100*time.Second) //nolint:errcheck // virtual: long past its call window
+		leave()
+		die()
+		if me, err := healthy.Me(t.Context(), k); err != nil || me.View != admission.ViewCalled || me.Late {
+			t.Errorf("who stood at a door since the call is %s there, late %t, %v", me.View, me.Late, err)
+		}
+		if n := len(w.after(0)); n < people/4 {
+			t.Errorf("%d are in, too few for the sale to have gone on", n)
+		}
+		end()
+		fans.Wait()
+	})
+}
+
 // A replica that cannot read the settings, or what the claimers bear, does not stop
 // the sale by holding the lease: one that can takes over, and lets in who stands
 // at its door.

@@ -135,6 +135,9 @@ func (r *Release) Within(w Within) {
 // Latecomers: of those who stand at the doors, so many are in the grace lane.
 func (r *Release) Latecomers(n int64) { r.late = n }
 
+// Stuck: of the others at the doors, so many stand where nobody is let in.
+func (r *Release) Stuck(n int64) { r.stuck = n }
+
 // Theta is how far ahead the recount looks for pending orders that may end:
 // about the time from a pass to its claim, so that whoever is let in now finds
 // what comes back (R7).

@@ -45,7 +45,8 @@ type turnstile struct {
 	graced  int64 // takes for latecomers here, ever
 
 	rivals       []int64          // who stands at the other replicas' doors, as last heard
-	rivalsLate   []int64          // latecomers among these, ascending
+	rivalsOpen   []int64          // of these, at doors that let somebody in: credit is left to them
+	rivalsLate   []int64          // latecomers among them all, ascending
 	rivalsProve  []int64          // who came there in time and has something to prove, ascending
 	rivalsTaken  int64            // people let in when they said so
 	rivalsGraced map[string]int64 // latecomers that each replica let in, ever
