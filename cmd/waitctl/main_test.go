@@ -114,7 +114,7 @@ func TestTheDemoRefusesWhatCouldBeNoSale(t *testing.T) {
 	for flag, says := range map[string]string{
 		"--fans=0": "--fans 0: want somebody to come", "--fans=-5": "--fans -5", "--rate=-1": "a rate is more than 0 and at most 10000",
 		"--rate=0": "a rate is more than 0", "--rate=NaN": "a rate is more than 0", "--rate=100000": "a rate is more than 0",
-		"--limit=0s": "--limit 0s", "--share=2": "--share 2", "--conns=0": "--conns 0", "--pay-within=0s": "--pay-within 0s",
+		"--limit=-1s": "--limit -1s", "--share=2": "--share 2", "--conns=0": "--conns 0", "--pay-within=0s": "--pay-within 0s",
 	} {
 		w.want(2, says, "demo", flag)
 	}
