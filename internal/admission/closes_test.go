@@ -198,7 +198,8 @@ func TestDoubtAboutTheStoreCloses(t *testing.T) {
 					}
 					return admissiontest.None
 				})
-				closes(t, truth, store, doubt{told: fresh, reasons: reasons,
+				closes(t, truth, store, doubt{
+					told: fresh, reasons: reasons,
 					begin: func(*doubting) { off.Store(true) },
 					heal: func(c *doubting) {
 						off.Store(false)
@@ -224,7 +225,8 @@ func TestDoubtAboutTheStoreCloses(t *testing.T) {
 					}
 					return usual()
 				}
-				closes(t, truth, truth, doubt{told: fresh, reasons: reasons,
+				closes(t, truth, truth, doubt{
+					told: fresh, reasons: reasons,
 					begin: func(*doubting) { slow.Store(true) }, heal: func(*doubting) { slow.Store(false) },
 				})
 			})
@@ -234,7 +236,8 @@ func TestDoubtAboutTheStoreCloses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			truth := newMemory(2*time.Millisecond, 8*time.Millisecond)
 			store := &stale{Store: truth}
-			closes(t, truth, store, doubt{told: fresh, reasons: reasons,
+			closes(t, truth, store, doubt{
+				told: fresh, reasons: reasons,
 				begin: func(c *doubting) { old := c.door(); store.old.Store(&old) },
 				heal:  func(*doubting) { store.old.Store(nil) },
 			})
@@ -263,7 +266,8 @@ func TestDoubtAboutTheHouseCloses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				truth := newMemory(2*time.Millisecond, 8*time.Millisecond)
-				closes(t, truth, truth, doubt{known: d.known, reasons: d.reasons,
+				closes(t, truth, truth, doubt{
+					known: d.known, reasons: d.reasons,
 					begin: func(c *doubting) { c.set(func(w *world) { d.set(w, errDown) }) },
 					heal:  func(c *doubting) { c.set(func(w *world) { d.set(w, nil) }) },
 				})
@@ -320,7 +324,8 @@ func TestDoubtAboutTheSettingsCloses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				truth := newMemory(2*time.Millisecond, 8*time.Millisecond)
 				var sense admission.Sale
-				closes(t, truth, truth, doubt{known: 1100 * time.Millisecond, reasons: c.reasons, // read once a second
+				closes(t, truth, truth, doubt{
+					known: 1100 * time.Millisecond, reasons: c.reasons, // read once a second
 					begin: func(d *doubting) { d.set(func(w *world) { sense = w.sale; c.spoil(&w.sale) }) },
 					heal:  func(d *doubting) { d.set(func(w *world) { w.sale = sense }) },
 				})

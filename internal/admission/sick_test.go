@@ -55,27 +55,9 @@ func TestASickDoorStopsNoOther(t *testing.T) {
 				sick.Store(true)
 				wait(t.Context(), 15*time.Second) //nolint:errcheck // virtual: its settings are too old by then
 				const people = 40
-				ctx, end := context.WithCancel(t.Context())
-				var fans sync.WaitGroup
-				var in atomic.Int64
-				for i := range people {
-					k := ticket(t, healthy, join(t, healthy, i))
-					at := healthy
-					if i < people/2 {
-						at = ill
-					}
-					fans.Go(func() {
-						if a, err := comes(ctx, at, k); err == nil && a.View == admission.ViewPassed && at == healthy {
-							in.Add(1)
-						}
-					})
-				}
-				wait(t.Context(), time.Minute) //nolint:errcheck // virtual
-				if n := in.Load(); n != people/2 {
+				if n := halfAtEach(t, people, ill, healthy); n != people/2 {
 					t.Errorf("a minute later %d of %d at the healthy door are in", n, people/2)
 				}
-				end()
-				fans.Wait()
 			})
 		})
 	}
@@ -156,28 +138,10 @@ func TestASickHolderStopsNoOther(t *testing.T) {
 				sick.Store(true)
 				wait(t.Context(), 15*time.Second) //nolint:errcheck // virtual: its settings are too old by then
 				const people = 200
-				ctx, end := context.WithCancel(t.Context())
-				var fans sync.WaitGroup
-				var in atomic.Int64
-				for i := range people {
-					k := ticket(t, healthy, join(t, healthy, i))
-					at := healthy
-					if i < people/2 {
-						at = ill
-					}
-					fans.Go(func() {
-						if a, err := comes(ctx, at, k); err == nil && a.View == admission.ViewPassed && at == healthy {
-							in.Add(1)
-						}
-					})
-				}
-				wait(t.Context(), time.Minute) //nolint:errcheck // virtual
-				if n := in.Load(); n != people/2 {
+				if n := halfAtEach(t, people, ill, healthy); n != people/2 {
 					s := healthy.Standing()
 					t.Errorf("a minute later %d of %d at the healthy door are in; the sale is %s %s", n, people/2, s.State, s.Reason)
 				}
-				end()
-				fans.Wait()
 				w.checkPace(t)
 			})
 		})
@@ -222,4 +186,30 @@ func TestOnePlaceInDoubtRestsNoDoor(t *testing.T) {
 		end()
 		fans.Wait()
 	})
+}
+
+// halfAtEach has half of the people come to a sick door and half to a healthy one,
+// the lower numbers to the sick one, and says how many of the healthy one's are
+// in a minute later.
+func halfAtEach(t *testing.T, people int, ill, healthy *admission.Line) int {
+	ctx, end := context.WithCancel(t.Context())
+	var fans sync.WaitGroup
+	var in atomic.Int64
+	for i := range people {
+		k := ticket(t, healthy, join(t, healthy, i))
+		at := healthy
+		if i < people/2 {
+			at = ill
+		}
+		fans.Go(func() {
+			if a, err := comes(ctx, at, k); err == nil && a.View == admission.ViewPassed && at == healthy {
+				in.Add(1)
+			}
+		})
+	}
+	wait(t.Context(), time.Minute) //nolint:errcheck // virtual
+	n := int(in.Load())
+	end()
+	fans.Wait()
+	return n
 }

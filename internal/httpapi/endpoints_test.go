@@ -128,10 +128,14 @@ func TestAnOrganiserKeepsAnEndpoint(t *testing.T) {
 	}
 
 	for _, x := range []call{
-		{method: "GET", path: at}, {method: "GET", path: at + "/settings"}, {method: "GET", path: at + "/changes"}, {method: "DELETE", path: at},
+		{method: "GET", path: at},
+		{method: "GET", path: at + "/settings"},
+		{method: "GET", path: at + "/changes"},
+		{method: "DELETE", path: at},
 		{method: "PUT", path: at + "/settings", body: edited, header: map[string]string{"If-Match": "*"}},
 		{method: "PUT", path: at + "/state", body: map[string]any{"state": "active"}},
-		{method: "POST", path: at + "/secret", key: "x"}, {method: "POST", path: at + "/test", key: "y"},
+		{method: "POST", path: at + "/secret", key: "x"},
+		{method: "POST", path: at + "/test", key: "y"},
 		{method: "POST", path: at + "/replays", key: "z", body: map[string]any{"since": "2026-01-01T00:00:00Z"}},
 	} {
 		var headers []string

@@ -23,6 +23,7 @@ type Hall struct {
 	tiers    map[string]bool
 	rows     *block.Hall
 	numbered map[string]int // guid to a seat of rows
+	best     offered
 	free     atomic.Pointer[Document]
 	last     atomic.Pointer[inventory.Count]
 	drawing  *drawing // nil: it has no seats to draw and to choose one by one
@@ -49,7 +50,7 @@ func NewHall(event string, plan inventory.SeatPlan) *Hall {
 			h.tiers[s.Tier] = true
 		}
 	}
-	h.rows, h.numbered = rowsOf(plan)
+	h.seat(plan)
 	h.drawing = drawingOf(plan)
 	return h
 }

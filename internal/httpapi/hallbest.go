@@ -8,26 +8,34 @@ import (
 	"waitroom/internal/inventory"
 )
 
-// rowsOf reads out of a plan which numbered seats stand side by side.
-func rowsOf(plan inventory.SeatPlan) (rows *block.Hall, at map[string]int) {
-	at = map[string]int{}
+// seat reads out of a plan which numbered seats stand side by side, and what there
+// is to choose among.
+func (h *Hall) seat(plan inventory.SeatPlan) {
+	h.numbered = map[string]int{}
 	var seats []block.Seat
 	for _, s := range plan.Seats {
 		if s.Kind == "general" {
 			continue
 		}
-		at[s.GUID] = len(seats)
+		h.numbered[s.GUID] = len(seats)
 		seats = append(seats, block.Seat{Section: s.Section, Row: s.Row, Number: s.Number, X: s.X, Y: s.Y})
+		h.best.add(s)
 	}
-	return block.NewHall(seats, block.Ahead(seats)), at
+	h.rows = block.NewHall(seats, block.Ahead(seats))
 }
 
 // bestPage is the choice for who leaves the choice to us.
 type bestPage struct {
+	offered
 	Event, Key, Currency string
 	Quota, Most          int // seats that the pass is good for; and to begin with
-	Tiers                []bestTier
-	Wheelchairs          bool
+}
+
+// offered is what of its numbered seats a hall offers to choose among.
+type offered struct {
+	Tiers       []bestTier
+	Wheelchairs bool
+	sections    []string
 }
 
 type bestTier struct {
@@ -35,22 +43,26 @@ type bestTier struct {
 	AmountMinor int64
 }
 
+func (o *offered) add(s inventory.Seat) {
+	o.Wheelchairs = o.Wheelchairs || s.Kind == "accessible"
+	if !o.tier(s.Tier) {
+		o.Tiers = append(o.Tiers, bestTier{s.Tier, s.AmountMinor})
+	}
+	if !slices.Contains(o.sections, s.Section) {
+		o.sections = append(o.sections, s.Section)
+	}
+}
+
+func (o *offered) tier(name string) bool {
+	return slices.ContainsFunc(o.Tiers, func(t bestTier) bool { return t.Name == name })
+}
+
 // bestOf is that choice in a hall; nil where there are no numbered seats.
 func (h *Hall) bestOf(event, key string, quota int) *bestPage {
 	if h.rows.Len() == 0 {
 		return nil
 	}
-	b := &bestPage{Event: event, Key: key, Currency: h.plan.Currency, Quota: quota, Most: min(2, quota)}
-	for _, s := range h.plan.Seats {
-		if s.Kind == "general" {
-			continue
-		}
-		b.Wheelchairs = b.Wheelchairs || s.Kind == "accessible"
-		if !slices.ContainsFunc(b.Tiers, func(t bestTier) bool { return t.Name == s.Tier }) {
-			b.Tiers = append(b.Tiers, bestTier{s.Tier, s.AmountMinor})
-		}
-	}
-	return b
+	return &bestPage{h.best, event, key, h.plan.Currency, quota, min(2, quota)}
 }
 
 // together says whether seats that are an order's stand side by side. Nil: they
@@ -71,13 +83,10 @@ func (h *Hall) together(seats []inventory.OrderSeat) *bool {
 
 // offers refuses a wish for the best of what the hall does not have at all.
 func (h *Hall) offers(b inventory.Best) error {
-	among := func(has func(inventory.Seat) bool) bool {
-		return slices.ContainsFunc(h.plan.Seats, func(s inventory.Seat) bool { return s.Kind != "general" && has(s) })
-	}
 	switch {
-	case b.Tier != "" && !among(func(s inventory.Seat) bool { return s.Tier == b.Tier }):
+	case b.Tier != "" && !h.best.tier(b.Tier):
 		return problem("unknown_tier", strconv.Quote(b.Tier)+" has no numbered seats")
-	case b.Section != "" && !among(func(s inventory.Seat) bool { return s.Section == b.Section }):
+	case b.Section != "" && !slices.Contains(h.best.sections, b.Section):
 		return problem("unknown_section", strconv.Quote(b.Section)+" has no numbered seats")
 	}
 	return nil

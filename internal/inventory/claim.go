@@ -1,9 +1,10 @@
 // Package inventory owns the seats table. A seat belongs to at most one live
 // order, and the row itself is the only lock.
 //
-// Locks are taken in one order everywhere: accounts (by event and account),
-// then orders, then seats, each by id. Everything of one account takes turns at
-// its row of buyers, so that limits and attempt keys need no other guard.
+// Locks are taken in one order everywhere: accounts (by event and account), then
+// the turn to choose in a hall, then orders, then seats, each by id. Everything of
+// one account takes turns at its row of buyers, so that limits and attempt keys
+// need no other guard.
 package inventory
 
 import (

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/notice"
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 )
 
@@ -82,7 +83,7 @@ func change(ctx context.Context, pool *pgxpool.Pool, event string, who Asker, up
 		if out.Change == NoSuchEvent || out.Change == EventClosed {
 			return errRefused // a no is not remembered
 		}
-		return who.answered(ctx, tx, out)
+		return who.attempt().End(ctx, tx, out)
 	})
 	if err != nil && !errors.Is(err, errRefused) {
 		return Steered{}, fmt.Errorf("event %s: %w", event, err)
@@ -115,44 +116,23 @@ func (w Asker) signs(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// asks names the asker in this transaction, and keeps the attempt's name: of
-// two that come at once, the second waits here for the first. An attempt that
-// was there gets its answer.
+// asks names the asker in this transaction, and begins the attempt. One that was
+// there gets its answer.
 func (w Asker) asks(ctx context.Context, tx pgx.Tx) (before *Steered, err error) {
 	if err := w.signs(ctx, tx); err != nil {
 		return nil, err
 	}
-	if w.Attempt == "" {
-		return nil, nil
-	}
-	tag, err := tx.Exec(ctx, `
-		INSERT INTO organiser_attempts (organiser, attempt, request, answer) VALUES ($1, $2, $3, 'null')
-		ON CONFLICT DO NOTHING`, w.Organiser, w.Attempt, w.Request[:])
-	if err != nil || tag.RowsAffected() == 1 {
+	b, err := w.attempt().Begin(ctx, tx)
+	switch {
+	case err != nil || !b.Known:
 		return nil, err
-	}
-	var request, answer []byte
-	err = tx.QueryRow(ctx, `
-		SELECT request, answer FROM organiser_attempts WHERE organiser = $1 AND attempt = $2`,
-		w.Organiser, w.Attempt).Scan(&request, &answer)
-	if err != nil {
-		return nil, err
-	}
-	if [32]byte(request) != w.Request {
+	case b.Reused:
 		return &Steered{Change: AttemptReused}, nil
 	}
-	return before, json.Unmarshal(answer, &before)
+	err = json.Unmarshal(b.Answer, &before)
+	return before, err
 }
 
-func (w Asker) answered(ctx context.Context, tx pgx.Tx, out Steered) error {
-	if w.Attempt == "" {
-		return nil
-	}
-	answer, err := json.Marshal(out)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE organiser_attempts SET answer = $3 WHERE organiser = $1 AND attempt = $2`,
-		w.Organiser, w.Attempt, answer)
-	return err
+func (w Asker) attempt() organiser.Attempt {
+	return organiser.Attempt{Organiser: w.Organiser, Key: w.Attempt, Request: w.Request}
 }

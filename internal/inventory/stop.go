@@ -42,7 +42,7 @@ func stop(ctx context.Context, tx pgx.Tx, event string, askers []Asker) ([]Steer
 	}
 	for _, i := range fresh {
 		out[i] = now
-		if err := askers[i].answered(ctx, tx, now); err != nil {
+		if err := askers[i].attempt().End(ctx, tx, now); err != nil {
 			return out, err
 		}
 	}

@@ -85,8 +85,10 @@ func (d *desk) counted() inventory.Count {
 }
 
 func toldOf(holder, id, refund string) refunds.Told {
-	return refunds.Told{Provider: "stripe", ProviderPayment: "pi_" + holder, ProviderRefund: refund, Operation: id,
-		Status: "succeeded", AmountMinor: orderstest.PriceMinor, Currency: orderstest.Currency}
+	return refunds.Told{
+		Provider: "stripe", ProviderPayment: "pi_" + holder, ProviderRefund: refund, Operation: id,
+		Status: "succeeded", AmountMinor: orderstest.PriceMinor, Currency: orderstest.Currency,
+	}
 }
 
 // Each line's seat goes back with its own refund, whoever confirms it, and the
@@ -299,8 +301,10 @@ func TestWhoGaveBackMayBuyAgain(t *testing.T) {
 func TestOtherMoneyFreesNothing(t *testing.T) {
 	d := openDesk(t)
 	order, payment, seats := d.paid("ann", 2)
-	second := refunds.Operation{Install: "here", Event: d.Event, Order: order, Payment: uuid.New(), Reason: refunds.SecondPayment,
-		ProviderPayment: "pi_2", AmountMinor: 5000, ProviderAmount: 5000, Currency: "EUR"}
+	second := refunds.Operation{
+		Install: "here", Event: d.Event, Order: order, Payment: uuid.New(), Reason: refunds.SecondPayment,
+		ProviderPayment: "pi_2", AmountMinor: 5000, ProviderAmount: 5000, Currency: "EUR",
+	}
 	d.exec(`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
 		VALUES ($1, $2, 'stripe', 'pi_2', 'captured', 5000, 'EUR', 5000, 'to_refund', now())`, second.Payment, order)
 	if _, err := owe(t, d.Pool, second); err != nil {

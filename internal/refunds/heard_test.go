@@ -105,13 +105,17 @@ func TestAPersonsWordIsHeldAgainstWhatIsToldLater(t *testing.T) {
 		"this one, by its name":  {func(t *refunds.Told) { t.Operation = "mine" }, refunds.HeardAgain, 0, "confirmed, 0 pending, 1000 refunded, 0 asked"},
 		"still on its way":       {func(t *refunds.Told) { t.Status = "pending" }, refunds.HeardAgain, 0, "confirmed, 0 pending, 1000 refunded, 0 asked"},
 		"another amount":         {func(t *refunds.Told) { t.AmountMinor = 999 }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
-		"another amount, by name": {func(t *refunds.Told) { t.AmountMinor, t.Operation = 999, "mine" }, refunds.HeardDiffers, 1,
-			"confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"another amount, by name": {
+			func(t *refunds.Told) { t.AmountMinor, t.Operation = 999, "mine" }, refunds.HeardDiffers, 1,
+			"confirmed, 0 pending, 1000 refunded, 1 asked",
+		},
 		"another payment's":   {func(t *refunds.Told) { t.ProviderPayment = "pi_ben" }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
 		"failed":              {func(t *refunds.Told) { t.Status = "failed" }, refunds.HeardFailed, 0, "failed_later, 0 pending, 0 refunded, 1 asked"},
 		"another operation's": {func(t *refunds.Told) { t.ProviderPayment, t.Operation = "pi_ben", "bens" }, refunds.HeardDiffers, 1, "confirmed, 0 pending, 1000 refunded, 1 asked"},
-		"another's, and on its way": {func(t *refunds.Told) { t.ProviderPayment, t.Operation, t.Status = "pi_ben", "bens", "pending" }, refunds.HeardDiffers, 1,
-			"confirmed, 0 pending, 1000 refunded, 1 asked"},
+		"another's, and on its way": {
+			func(t *refunds.Told) { t.ProviderPayment, t.Operation, t.Status = "pi_ben", "bens", "pending" }, refunds.HeardDiffers, 1,
+			"confirmed, 0 pending, 1000 refunded, 1 asked",
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			d := openDesk(t)

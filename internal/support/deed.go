@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 	"waitroom/internal/refunds"
 )
@@ -111,23 +112,18 @@ const wasDone Verdict = "was_done"
 
 // first remembers the deed's attempt, or finds it: two at once take turns here.
 func (d Deed) first(ctx context.Context, tx pgx.Tx) (Verdict, error) {
-	if d.Attempt == "" {
-		return Done, nil
-	}
 	request := sha256.Sum256(fmt.Appendf(nil, "human list %d %q %q %q %q", d.Item, d.By, d.Do, d.Why, d.Refund))
-	tag, err := tx.Exec(ctx, `
-		INSERT INTO organiser_attempts (organiser, attempt, request, answer) VALUES ($1, $2, $3, '"done"')
-		ON CONFLICT DO NOTHING`, d.Organiser, d.Attempt, request[:])
-	if err != nil || tag.RowsAffected() == 1 {
-		return Done, err
+	attempt := organiser.Attempt{Organiser: d.Organiser, Key: d.Attempt, Request: request}
+	before, err := attempt.Begin(ctx, tx)
+	switch {
+	case err != nil:
+		return "", err
+	case before.Reused:
+		return KeyReused, nil
+	case before.Known:
+		return wasDone, nil
 	}
-	var same bool
-	err = tx.QueryRow(ctx, `SELECT request = $3 FROM organiser_attempts WHERE organiser = $1 AND attempt = $2`,
-		d.Organiser, d.Attempt, request[:]).Scan(&same)
-	if same {
-		return wasDone, err
-	}
-	return KeyReused, err
+	return Done, attempt.End(ctx, tx, Done)
 }
 
 func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {

@@ -61,7 +61,7 @@ func Add(ctx context.Context, pool *pgxpool.Pool, w Asker, a Addition) (out Chan
 		if out.Answer != Done {
 			return errNo
 		}
-		return w.answered(ctx, tx, remembered{Answer: Done, Endpoint: a.ID})
+		return w.attempt().End(ctx, tx, remembered{Answer: Done, Endpoint: a.ID})
 	})
 	if err != nil && !errors.Is(err, errNo) {
 		return Changed{}, fmt.Errorf("add endpoint of %s: %w", w.Organiser, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 )
 
@@ -80,7 +81,7 @@ func change(ctx context.Context, pool *pgxpool.Pool, id string, w Asker, do func
 		if out.Answer != Done && out.Answer != Unchanged {
 			return errNo
 		}
-		return w.answered(ctx, tx, remembered{out.Answer, e.ID, out.Delivery})
+		return w.attempt().End(ctx, tx, remembered{out.Answer, e.ID, out.Delivery})
 	})
 	if err != nil && !errors.Is(err, errNo) {
 		return Changed{}, fmt.Errorf("endpoint %s: %w", id, err)
@@ -99,42 +100,21 @@ func (r remembered) changed(e Endpoint) Changed {
 	return Changed{Answer: r.Answer, Endpoint: e, Delivery: r.Delivery}
 }
 
-// asks keeps the attempt's name: of two that come at once the second waits here
-// for the first. An attempt that was there gets its answer.
+// asks begins the attempt. One that was there gets its answer.
 func (w Asker) asks(ctx context.Context, tx pgx.Tx) (before *remembered, err error) {
-	if w.Attempt == "" {
-		return nil, nil
-	}
-	tag, err := tx.Exec(ctx, `
-		INSERT INTO organiser_attempts (organiser, attempt, request, answer) VALUES ($1, $2, $3, 'null')
-		ON CONFLICT DO NOTHING`, w.Organiser, w.Attempt, w.Request[:])
-	if err != nil || tag.RowsAffected() == 1 {
+	b, err := w.attempt().Begin(ctx, tx)
+	switch {
+	case err != nil || !b.Known:
 		return nil, err
-	}
-	var request, answer []byte
-	err = tx.QueryRow(ctx, `
-		SELECT request, answer FROM organiser_attempts WHERE organiser = $1 AND attempt = $2`,
-		w.Organiser, w.Attempt).Scan(&request, &answer)
-	if err != nil {
-		return nil, err
-	}
-	if [32]byte(request) != w.Request {
+	case b.Reused:
 		return &remembered{Answer: KeyReused}, nil
 	}
-	return before, json.Unmarshal(answer, &before)
+	err = json.Unmarshal(b.Answer, &before)
+	return before, err
 }
 
-func (w Asker) answered(ctx context.Context, tx pgx.Tx, r any) error {
-	if w.Attempt == "" {
-		return nil
-	}
-	answer, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, `UPDATE organiser_attempts SET answer = $3 WHERE organiser = $1 AND attempt = $2`,
-		w.Organiser, w.Attempt, answer)
-	return err
+func (w Asker) attempt() organiser.Attempt {
+	return organiser.Attempt{Organiser: w.Organiser, Key: w.Attempt, Request: w.Request}
 }
 
 // did adds to the endpoint's record, in the transaction of what was done.

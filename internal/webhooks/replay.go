@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 )
 
@@ -112,11 +113,11 @@ func ReplaySince(ctx context.Context, pool *pgxpool.Pool, endpoint string, r Rep
 // transaction that has the attempt's row first: two under one name take turns.
 func (r Replaying) some(ctx context.Context, pool *pgxpool.Pool, endpoint string, w Asker) (out Replayed, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		before, err := w.asks(ctx, tx)
+		before, err := w.attempt().Begin(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if before != nil && before.Answer == KeyReused {
+		if before.Reused {
 			out = Replayed{Answer: KeyReused}
 			return errNo
 		}
@@ -128,7 +129,7 @@ func (r Replaying) some(ctx context.Context, pool *pgxpool.Pool, endpoint string
 			out = Replayed{Answer: NoEndpoint}
 			return errNo
 		}
-		p, err := r.begin(ctx, tx, e, w, before == nil)
+		p, err := r.begin(ctx, tx, e, w, before)
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (r Replaying) some(ctx context.Context, pool *pgxpool.Pool, endpoint string
 			}
 		}
 		out = Replayed{Answer: Done, Replayed: p.Replayed, Whole: p.whole()}
-		return w.answered(ctx, tx, p)
+		return w.attempt().End(ctx, tx, p)
 	})
 	if err != nil && !errors.Is(err, errNo) {
 		return Replayed{}, err
@@ -147,8 +148,8 @@ func (r Replaying) some(ctx context.Context, pool *pgxpool.Pool, endpoint string
 }
 
 // begin finds how far it came; the first time it sees how far it has to go.
-func (r Replaying) begin(ctx context.Context, tx pgx.Tx, e Endpoint, w Asker, first bool) (p progress, err error) {
-	if first {
+func (r Replaying) begin(ctx context.Context, tx pgx.Tx, e Endpoint, w Asker, before organiser.Before) (p progress, err error) {
+	if !before.Known {
 		p.Endpoint = e.ID
 		err := tx.QueryRow(ctx, `SELECT coalesce(max(id), 0) FROM deliveries WHERE endpoint_id = $1`, e.ID).Scan(&p.UpTo)
 		if err != nil {
@@ -156,13 +157,8 @@ func (r Replaying) begin(ctx context.Context, tx pgx.Tx, e Endpoint, w Asker, fi
 		}
 		return p, w.did(ctx, tx, e.ID, "replayed", nil, map[string]any{"since": r.Since.UTC(), "only": r.Only, "attempt": w.Attempt})
 	}
-	var answer []byte
-	err = tx.QueryRow(ctx, `SELECT answer FROM organiser_attempts WHERE organiser = $1 AND attempt = $2 FOR NO KEY UPDATE`,
-		w.Organiser, w.Attempt).Scan(&answer)
-	if err != nil {
-		return p, err
-	}
-	return p, json.Unmarshal(answer, &p)
+	err = json.Unmarshal(before.Answer, &p)
+	return p, err
 }
 
 // next replays what is to be replayed of the next few, in the order of their ids.

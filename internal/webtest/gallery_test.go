@@ -18,19 +18,26 @@ import (
 // and dark, wide and narrow: axe finds nothing, and nothing scrolls sideways.
 // WEBTEST_SHOTS names a folder to keep the pictures in.
 func (w *world) gallery(t *testing.T) {
-	axe, err := os.ReadFile("../../tools/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
-	}
+	axe := axe(t)
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			b := w.tab(t)
 			p.reach(t, w, b)
-			b.look(p.name, string(axe))
+			b.look(p.name, axe)
 			b.expect("the server responded with a status of 4") // a refusal says so
 		})
 	}
+}
+
+// axe is the accessibility checker, as pages are given it.
+func axe(t *testing.T) string {
+	t.Helper()
+	script, err := os.ReadFile("../../tools/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
+	}
+	return string(script)
 }
 
 type picture struct {

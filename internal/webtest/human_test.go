@@ -3,7 +3,6 @@ package webtest
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,13 +17,10 @@ import (
 // finds nothing, and nothing scrolls sideways on a phone.
 func TestHumanList(t *testing.T) {
 	w := open(t)
-	axe, err := os.ReadFile("../../tools/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
-	}
+	axe := axe(t)
 	b := w.operator(t)
 	b.heading("Human list")
-	b.look("human-list", string(axe))
+	b.look("human-list", axe)
 	b.leave("Approve refund 1")
 	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
 	var decided string
@@ -35,7 +31,7 @@ func TestHumanList(t *testing.T) {
 	b.heading("1: wrong_amount")
 	b.leave("Take it")
 	b.sees("who has it", "document.body.textContent.includes('desk/kim')")
-	b.look("human-item", string(axe))
+	b.look("human-item", axe)
 	b.leave("Resolve it")
 	b.sees("that a reason is wanted", "document.body.textContent.includes('Not done.')")
 	b.expect("the server responded with a status of 401") // the browser asks without a name first
@@ -44,15 +40,21 @@ func TestHumanList(t *testing.T) {
 // operator is a person at the human list, on which one thing of each kind waits.
 func (w *world) operator(t *testing.T) *tab {
 	w.beforePersons(t)
-	key, made, err := organiser.Create(t.Context(), w.pool, organiser.Key{
+	return w.signedIn(t, "/human", organiser.Key{
 		Organiser: organiser.House, Name: "desk", Scopes: []organiser.Scope{organiser.RefundsRead, organiser.RefundsApprove, organiser.HumanWrite},
 	})
+}
+
+// signedIn is Kim at an operators' page, without a script, with a key of their own.
+func (w *world) signedIn(t *testing.T, page string, k organiser.Key) *tab {
+	t.Helper()
+	key, made, err := organiser.Create(t.Context(), w.pool, k)
 	if err != nil || made != organiser.Done {
 		t.Fatal(made, err)
 	}
 	w.house.Public = w.house.Admin // this person is an operator
 	until(t, "the key is known", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.house.Admin+"/human", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.house.Admin+page, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +67,7 @@ func (w *world) operator(t *testing.T) *tab {
 		return res.StatusCode == http.StatusOK
 	})
 	b := w.tab(t).withoutScript()
-	b.open(strings.Replace(w.house.Admin, "://", "://kim:"+key+"@", 1) + "/human")
+	b.open(strings.Replace(w.house.Admin, "://", "://kim:"+key+"@", 1) + page)
 	return b
 }
 
@@ -140,8 +142,10 @@ func (w *world) beforePersons(t *testing.T) {
 		{`INSERT INTO refund_approvals (operation, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by)
 			SELECT 'refund:' || order_id || ':' || seat_id, order_id, seat_id, $2, 'demo', 9500, 'EUR', 'over_limit', 5000, 'agent'
 			FROM order_lines WHERE order_id = $1`, []any{order, payment}},
-		{`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('wrong_amount', 'pi_ann', $1, $2, $3)`,
-			[]any{order, payment, fmt.Sprintf("the provider captured 9400 EUR of order %s, whose price is 9500 EUR", order)}},
+		{
+			`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('wrong_amount', 'pi_ann', $1, $2, $3)`,
+			[]any{order, payment, fmt.Sprintf("the provider captured 9400 EUR of order %s, whose price is 9500 EUR", order)},
+		},
 	} {
 		if _, err := w.pool.Exec(t.Context(), s.sql, s.args...); err != nil {
 			t.Fatalf("%s: %v", s.sql, err)

@@ -1,9 +1,6 @@
 package webtest
 
 import (
-	"net/http"
-	"os"
-	"strings"
 	"testing"
 
 	"waitroom/internal/organiser"
@@ -15,41 +12,19 @@ import (
 // sends it again. Axe finds nothing, and nothing scrolls sideways on a phone.
 func TestWebhooksPage(t *testing.T) {
 	w := open(t)
-	axe, err := os.ReadFile("../../tools/node_modules/axe-core/axe.min.js")
-	if err != nil {
-		t.Fatal("axe-core is not there; make test installs it: npm ci --prefix tools: ", err)
-	}
+	axe := axe(t)
 	w.beforeReceivers(t)
-	key, made, err := organiser.Create(t.Context(), w.pool, organiser.Key{
+	b := w.signedIn(t, "/webhooks", organiser.Key{
 		Organiser: "acme", Name: "desk", Scopes: []organiser.Scope{organiser.WebhooksRead, organiser.WebhooksWrite},
 	})
-	if err != nil || made != organiser.Done {
-		t.Fatal(made, err)
-	}
-	w.house.Public = w.house.Admin // this person is an operator
-	until(t, "the key is known", func() bool {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.house.Admin+"/webhooks", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.SetBasicAuth("kim", key)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return false
-		}
-		res.Body.Close() //nolint:errcheck // read only
-		return res.StatusCode == http.StatusOK
-	})
-	b := w.tab(t).withoutScript()
-	b.open(strings.Replace(w.house.Admin, "://", "://kim:"+key+"@", 1) + "/webhooks")
 	b.heading("Webhooks")
-	b.look("webhooks", string(axe))
+	b.look("webhooks", axe)
 	b.open("/webhooks?endpoint=ticketing&status=dead&kind=order.paid&about=&since=2026-01-01T00%3A00")
 	b.sees("what is dead alone", "document.body.textContent.includes('order-1,') && !document.body.textContent.includes('order-2,')")
 	b.open("/webhooks/deliveries/1")
 	b.heading("Delivery 1: order.paid")
 	b.sees("what was sent, and what was answered as text", `document.querySelector('pre').textContent.includes('"order":"order-1"') && document.body.textContent.includes('<b>out of order</b>')`)
-	b.look("webhooks-delivery", string(axe))
+	b.look("webhooks-delivery", axe)
 	b.leave("Replay it")
 	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.')")
 	var is string

@@ -2,9 +2,7 @@ package health_test
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,30 +11,7 @@ import (
 
 	"waitroom/internal/webhooks/health"
 	"waitroom/internal/webhooks/ledgertest"
-	"waitroom/internal/webhooks/plan"
 )
-
-// planned writes a folder's plan into it.
-func planned(t testing.TB, dir string) []byte {
-	t.Helper()
-	facts, err := plan.FromDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := plan.Make(facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "report.json")
-	if err := report.Keep(path); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
 
 // sound says whether the answer is what is due to a right report: clean, or, of a
 // ledger with attempts of endpoints that nobody knows, these and nothing else.
@@ -67,7 +42,7 @@ func TestAnyPlanIsRightAndAnyChangeIsFound(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c := ledgertest.Draw(r)
 		c.In(t, dir)
-		report := planned(t, dir)
+		report := ledgertest.Planned(t, dir)
 		if a := health.Dir(dir, ""); !sound(c, a) {
 			r.Fatalf("exit %d for a plan just made: %q", a.Exit, a.Issues)
 		}

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"waitroom/internal/webhooks/ledgertest"
-	"waitroom/internal/webhooks/plan"
 	"waitroom/internal/webhooks/probe"
 )
 
@@ -59,7 +58,7 @@ func TestAnyPlanIsRightAndAnyChangeIsFound(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c := ledgertest.Draw(r)
 		c.In(t, dir)
-		report := planned(t, dir)
+		report := ledgertest.Planned(t, dir)
 		if d := probe.Dir(dir, ""); len(d) > 0 {
 			r.Fatalf("of a plan just made: %q", d)
 		}
@@ -119,26 +118,4 @@ func TestItSharesNothing(t *testing.T) {
 			t.Errorf("it is built of %s", pkg)
 		}
 	}
-}
-
-// planned is the plan of a folder, written into it.
-func planned(t testing.TB, dir string) []byte {
-	t.Helper()
-	facts, err := plan.FromDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := plan.Make(facts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "report.json")
-	if err := report.Keep(path); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
