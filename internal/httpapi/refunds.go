@@ -31,8 +31,9 @@ type refundRequest struct {
 	Customer string `json:"customer"`
 }
 
-// readRefund takes no amount and no Idempotency-Key: what is asked for names
-// itself.
+// readRefund takes no amount, and needs no Idempotency-Key: what is asked for names
+// itself. Only what a person refused is brought up again by a new one, which a late
+// copy of the asking does not have.
 func (a *API) readRefund(c *fiber.Ctx) (w support.Wanted, err error) {
 	r, err := a.asks(organiser.RefundsWrite)(c)
 	if err != nil {
@@ -52,7 +53,10 @@ func (a *API) readRefund(c *fiber.Ctx) (w support.Wanted, err error) {
 	if w.Order, err = uuid.Parse(c.Params("order")); err != nil {
 		return w, problem("no_such_order", "")
 	}
-	return w, nil
+	if c.Get("Idempotency-Key") != "" {
+		w.Attempt, err = idempotencyKey(c)
+	}
+	return w, err
 }
 
 type refundBody struct {

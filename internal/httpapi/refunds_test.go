@@ -211,6 +211,15 @@ func TestRefundKeysOpenTheirOwn(t *testing.T) {
 	h.want(boss.ask("POST", own, "", yes), 403, "own_request")
 	h.want(boss.ask("POST", own, "", no), 200, "")
 	h.want(agent.ask("POST", s.path(), "", s.wants(3)), 409, "approval_refused")
+	h.want(agent.ask("POST", s.path(), "k-1", s.wants(3)), 409, "approval_refused")
+	h.want(boss.ask("POST", s.path(), "", s.wants(3)), 409, "approval_refused")
+	h.want(boss.ask("POST", s.path(), "k-2", s.wants(3)), 202, "").into(t, &r)
+	if r.Answer != "needs_approval" {
+		t.Errorf("brought up again it is %+v", r)
+	}
+	h.want(boss.ask("POST", fmt.Sprint("/v1/organiser/refunds/approvals/", *r.Approval), "", no), 200, "")
+	h.want(boss.ask("POST", s.path(), "k-2", s.wants(3)), 409, "approval_refused") // a late copy
+	h.want(boss.ask("POST", s.path(), "k-2", s.wants(2)), 422, "key_reused")
 	h.want(reads.ask("GET", "/v1/organiser/refunds/approvals?state=decided&limit=1", "", nil), 200, "")
 	h.want(reads.ask("GET", "/v1/organiser/refunds/approvals?state=all", "", nil), 400, "bad_request")
 }

@@ -64,34 +64,36 @@ func (c Capture) newPayment(ctx context.Context, tx pgx.Tx) (payment, error) {
 // count records the captured money and where it stands, once and for good. A
 // payment that failed or was given up before counts like any other: an earlier
 // failure never undoes a success. The currency becomes the captured one. What was
-// told of refunds before the money is due at once; one that is being tried waits
-// for this payment's row, and sees the money.
+// told of its refunds before the money, also while nobody knew the provider's name
+// of it, is due at once; one that is being tried sees the money.
 func (c Capture) count(ctx context.Context, tx pgx.Tx, p payment, stands string) error {
+	if err := refunds.TakeTurns(ctx, tx, c.Provider, c.ProviderPayment); err != nil {
+		return err
+	}
 	tag, err := tx.Exec(ctx, `
 		WITH due AS (
-		  UPDATE provider_notices SET next_try_at = now() WHERE ctid = ANY (ARRAY(
-		    SELECT ctid FROM provider_notices WHERE status = 'waiting' AND next_try_at > now() AND outcome = $6
-		    ORDER BY next_try_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED)))
+		  UPDATE provider_notices SET status = 'waiting', next_try_at = now(), done_at = NULL WHERE ctid = ANY (ARRAY(
+		    SELECT ctid FROM provider_notices WHERE about = $4 AND about <> '' AND provider = $6 FOR NO KEY UPDATE SKIP LOCKED)))
 		UPDATE payments SET status = 'captured', captured_minor = $2, currency = $3,
 		  provider_payment_id = $4, stands = $5, captured_at = now(), look_at = NULL
 		WHERE id = $1 AND status IN ('opening', 'open', 'failed', 'cancelled')`,
-		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands, refunds.HeardUnknown)
+		p.id, c.AmountMinor, c.Currency, c.ProviderPayment, stands, c.Provider)
 	if err != nil {
 		return fmt.Errorf("count payment %s: %w", c.ProviderPayment, err)
 	}
 	if tag.RowsAffected() != 1 {
 		return fmt.Errorf("count payment %s: its row %s was counted by somebody else", c.ProviderPayment, p.id)
 	}
-	return foundOut(ctx, tx, p.id)
+	return errors.Join(foundOut(ctx, tx, PaymentUnknown, p.id.String()), foundOut(ctx, tx, UnknownOrder, c.ProviderPayment))
 }
 
 // foundOut resolves what was asked about a payment of which nobody could say
-// what became: it was captured, or cannot be any more.
-func foundOut(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+// what became, or whose it is: it was captured, or cannot be any more.
+func foundOut(ctx context.Context, tx pgx.Tx, asked Outcome, subject string) error {
 	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
-		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, PaymentUnknown, payment.String())
+		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, asked, subject)
 	if err != nil {
-		return fmt.Errorf("human list: payment %s: %w", payment, err)
+		return fmt.Errorf("human list: %s %s: %w", asked, subject, err)
 	}
 	return nil
 }

@@ -173,6 +173,9 @@ func (in Inbox) apply(ctx context.Context, tx pgx.Tx, n ProviderNotice) (Outcome
 // unreadable is foreign, unless it names a payment of ours: refunds that others
 // made carry no name of ours.
 func (n ProviderNotice) unreadable(ctx context.Context, tx pgx.Tx) (Outcome, error) {
+	if err := refunds.TakeTurns(ctx, tx, n.Provider, n.ProviderPayment); err != nil {
+		return "", err
+	}
 	var ours bool
 	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM payments WHERE provider = $1 AND provider_payment_id = $2)`,
 		n.Provider, n.ProviderPayment).Scan(&ours)
@@ -208,7 +211,7 @@ func (c Capture) mark(ctx context.Context, tx pgx.Tx, status string, from ...str
 	case err != nil || status != "cancelled":
 		return err
 	}
-	return foundOut(ctx, tx, id)
+	return foundOut(ctx, tx, PaymentUnknown, id.String())
 }
 
 const (
@@ -236,25 +239,35 @@ func (o Outcome) rest() string {
 	return "human"
 }
 
+// about is the payment whose money has what is told of its refunds tried again.
+func (n ProviderNotice) about(o Outcome) string {
+	switch {
+	case o == Outcome(refunds.HeardUnknown), o == Outcome(refunds.HeardForeign):
+		return n.Refund.ProviderPayment
+	case o == Foreign && n.Says == SaysUnreadable:
+		return n.ProviderPayment
+	}
+	return ""
+}
+
 // settle writes the outcome on the notice's row. A notice that waited too long
 // for its order becomes a person's, with the money that it tells of.
 func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) error {
-	var status, awaited string
-	if outcome == Outcome(refunds.HeardUnknown) {
-		awaited = n.Refund.ProviderPayment
-	}
+	var status string
 	err := tx.QueryRow(ctx, `
 		WITH verdict AS (
 		  SELECT provider, notice_id, CASE WHEN $3 = 'waiting' AND received_at <= now() - $5::interval
-		    AND NOT EXISTS (SELECT FROM payments WHERE provider = $1 AND provider_payment_id = $7 AND status IN ('opening', 'open', 'failed'))
+		    AND NOT EXISTS (SELECT FROM payments WHERE provider = $1 AND $7 <> '' AND status IN ('opening', 'open', 'failed')
+		      AND (provider_payment_id = $7 OR id = $8 AND provider_payment_id IS NULL))
 		    THEN 'human' ELSE $3 END AS status
 		  FROM provider_notices WHERE provider = $1 AND notice_id = $2 AND status = 'waiting')
-		UPDATE provider_notices n SET status = v.status, outcome = $4, tries = n.tries + 1,
+		UPDATE provider_notices n SET status = v.status, outcome = $4, tries = n.tries + 1, about = $7,
 		  next_try_at = CASE WHEN v.status = 'waiting'
 		    THEN now() + least(interval '1 second' * power(2, least(n.tries, 20)), $6::interval) END,
 		  done_at = CASE WHEN v.status <> 'waiting' THEN now() END
 		FROM verdict v WHERE n.provider = v.provider AND n.notice_id = v.notice_id
-		RETURNING n.status`, n.Provider, n.ID, outcome.rest(), outcome, giveUpAfter, slowestRetry, awaited).Scan(&status)
+		RETURNING n.status`, n.Provider, n.ID, outcome.rest(), outcome, giveUpAfter, slowestRetry,
+		n.about(outcome), n.Payment).Scan(&status)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}

@@ -3,6 +3,7 @@ package orders_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -150,6 +151,138 @@ func TestARefundToldBeforeItsMoneyIsHeard(t *testing.T) {
 	known := h.Count(t, `SELECT count(*) FROM provider_refunds WHERE id = 're_hand'`)
 	if status, outcome, _ := h.row(t, n); known != 1 || outcome != string(refunds.HeardByHand) || h.Status(t, order) != "paid" {
 		t.Errorf("the order is %s, the notice %s as %s, %d refunds known; want paid, %s, 1", h.Status(t, order), status, outcome, known, refunds.HeardByHand)
+	}
+}
+
+// byHand tells of a refund that somebody made at the provider: it carries no name
+// of ours, and of its payment only the provider's.
+func byHand(providerPayment string) orders.ProviderNotice {
+	n := says(orders.SaysRefunded, uuid.Nil, providerPayment, 0)
+	n.Kind, n.Object, n.Install = "refund.created", "re_hand", ""
+	n.Refund = refunds.Told{
+		Provider: "stripe", ProviderPayment: providerPayment, ProviderRefund: "re_hand",
+		Status: "succeeded", AmountMinor: orderstest.PriceMinor, Currency: orderstest.Currency,
+	}
+	return n
+}
+
+// nameless enters the holder's payment, and the provider's answer is lost: it has
+// the payment under the name that is returned, and our row has none.
+func (h *till) nameless(t testing.TB, order uuid.UUID, holder string) (payment uuid.UUID, providerPayment string) {
+	t.Helper()
+	c := &counter{before: func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{}, errors.New("connection reset")
+	}}
+	if _, _, err := h.pays(c, 1).Open(t.Context(), order, holder, "a"); !errors.Is(err, orders.ErrProvider) {
+		t.Fatal(err)
+	}
+	h.Scan(t, `SELECT id FROM payments WHERE order_id = $1 AND provider_payment_id IS NULL`, []any{order}, &payment)
+	return payment, "pi_" + payment.String()
+}
+
+// A refund by hand that is told of while our row has no provider's name of the
+// payment looks like another application's. Once the money is counted under that
+// name it is heard, however late; before that, nobody is alarmed, and what is
+// really another's stays so.
+func TestARefundToldBeforeItsPaymentsNameIsHeard(t *testing.T) {
+	for what, late := range map[string]bool{"in time": false, "too late": true} {
+		t.Run(what, func(t *testing.T) {
+			h := open(t, 1)
+			order := h.Order(t, "anna", 1)
+			payment, name := h.nameless(t, order, "anna")
+			n, others, unreadable, ofOurs := byHand(name), byHand("pi_others"), byHand(name), byHand(name)
+			unreadable.Says = orders.SaysUnreadable
+			ofOurs.Install, ofOurs.Payment = "here", payment // a sum, of a charge that has its payment's tags
+			ofOurs.Refund = refunds.Told{Provider: "stripe", ProviderPayment: name, SumMinor: orderstest.PriceMinor, Currency: orderstest.Currency}
+			h.receive(t, n, orders.Outcome(refunds.HeardForeign))
+			h.receive(t, others, orders.Outcome(refunds.HeardForeign))
+			h.receive(t, unreadable, orders.Foreign)
+			h.receive(t, ofOurs, orders.Outcome(refunds.HeardUnknown))
+			_, err := h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '1 hour'`)
+			must(t, err)
+			h.due(t, ofOurs)
+			h.retry(t, 1)
+			if items := h.Count(t, `SELECT count(*) FROM human_list`); items != 0 {
+				t.Errorf("%d items before anything is known, want none", items)
+			}
+			if late {
+				h.Lapse(t, order)
+				h.expire(t, 1)
+			}
+			money := success(order, name)
+			money.Payment = payment
+			h.receive(t, money, map[bool]orders.Outcome{false: orders.Paid, true: orders.PaidTooLate}[late])
+			h.retry(t, 3)
+			for notice, want := range map[*orders.ProviderNotice]string{
+				&n: "human refund_by_hand", &others: "ignored refund_foreign", &unreadable: "human unreadable", &ofOurs: "applied refund_sum",
+			} {
+				if status, outcome, _ := h.row(t, *notice); status+" "+outcome != want {
+					t.Errorf("the notice is %s %s, want %s", status, outcome, want)
+				}
+			}
+			var asked string
+			h.Scan(t, `SELECT string_agg(kind || ' ' || subject, ', ' ORDER BY kind) FROM human_list WHERE resolved_at IS NULL`, nil, &asked)
+			if known := h.Count(t, `SELECT count(*) FROM provider_refunds WHERE payment_id = $1`, payment); known != 1 || asked != "refund_by_hand re_hand, unreadable re_hand" {
+				t.Errorf("%d refunds of the payment are known, want 1; a person is asked about %q", known, asked)
+			}
+			h.receive(t, n, orders.Outcome(refunds.HeardByHand))
+			h.retry(t, 0)
+		})
+	}
+}
+
+// The refund is told of and its payment's money is counted at the same instant:
+// whichever is first, the refund is known once both are done.
+func TestARefundAndItsPaymentsNameAtOneInstant(t *testing.T) {
+	const rounds = 30
+	h := open(t, rounds)
+	h.patient(t)
+	for i := range rounds {
+		holder := fmt.Sprint("h", i)
+		order := h.Order(t, holder, 1)
+		payment, name := h.nameless(t, order, holder)
+		money, n := success(order, name), byHand(name)
+		money.Payment, n.Refund.ProviderRefund = payment, fmt.Sprint("re_", i)
+		together(2, func(i int) {
+			if _, err := h.in.Receive(t.Context(), body(t, []orders.ProviderNotice{money, n}[i])); err != nil {
+				t.Error(err)
+			}
+		})
+		h.due(t, n)
+		if _, err := h.in.RetryWaiting(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if status, outcome, _ := h.row(t, n); outcome != string(refunds.HeardByHand) {
+			t.Fatalf("round %d: the refund is %s as %s, want %s", i, status, outcome, refunds.HeardByHand)
+		}
+	}
+	if n := h.Count(t, `SELECT count(*) FROM provider_refunds`); n != rounds {
+		t.Errorf("%d refunds are known, want %d", n, rounds)
+	}
+}
+
+// Told of refunds whose money never came, a person is asked; once it has come
+// after all, what was told is heard, and nobody is asked about that any more.
+func TestMoneyThatComesAfterAllAnswersWhoWasAsked(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	n := byHand("pi_1")
+	n.Install = "here"
+	h.receive(t, n, orders.Outcome(refunds.HeardUnknown))
+	_, err := h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '10 minutes'`)
+	must(t, err)
+	h.due(t, n)
+	h.retry(t, 1)
+	asked := func(kind string) int {
+		return h.Count(t, `SELECT count(*) FROM human_list WHERE kind = $1 AND resolved_at IS NULL`, kind)
+	}
+	if asked("unknown_order") != 1 {
+		t.Error("nobody is asked about refunds of a payment that nobody knows")
+	}
+	h.receive(t, success(order, "pi_1"), orders.Paid)
+	h.retry(t, 1)
+	if unknown, hand := asked("unknown_order"), asked("refund_by_hand"); unknown != 0 || hand != 1 {
+		t.Errorf("%d asked about money that has come, %d about its refund; want 0 and 1", unknown, hand)
 	}
 }
 

@@ -56,7 +56,7 @@ func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
 		Scan(&p.id, &p.counted, &p.capturedMinor, &p.currency)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return HeardForeign, nil
+		return t.unnamed(ctx, tx)
 	case err != nil:
 		return "", fmt.Errorf("payment %s: %w", t.ProviderPayment, err)
 	case !p.counted:
@@ -65,6 +65,34 @@ func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
 		return t.sum(ctx, tx, p)
 	}
 	return t.single(ctx, tx, p)
+}
+
+// unnamed is what is told of a payment that nobody here knows by that name, unless
+// its money was counted at this instant.
+func (t Told) unnamed(ctx context.Context, tx pgx.Tx) (Hearing, error) {
+	if err := TakeTurns(ctx, tx, t.Provider, t.ProviderPayment); err != nil {
+		return "", err
+	}
+	var counted bool
+	err := tx.QueryRow(ctx, `SELECT status = 'captured' FROM payments WHERE provider = $1 AND provider_payment_id = $2`,
+		t.Provider, t.ProviderPayment).Scan(&counted)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return HeardForeign, nil
+	case err != nil:
+		return "", fmt.Errorf("payment %s: %w", t.ProviderPayment, err)
+	case counted:
+		return Heard(ctx, tx, t)
+	}
+	return HeardUnknown, nil // its row may be locked by who waits for our turn
+}
+
+// TakeTurns is for whoever counts a payment's money, and for whoever calls what is
+// told of it foreign: the second sees what the first has written. Of a payment
+// whose opening is not answered yet only the provider knows the name.
+func TakeTurns(ctx context.Context, tx pgx.Tx, provider, providerPayment string) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('refunds of ' || $1 || ' ' || $2, 0))`, provider, providerPayment)
+	return wrap("take turns on "+providerPayment, err)
 }
 
 // payment is the money that a telling is about; its row is locked.
@@ -107,14 +135,16 @@ func (t Told) single(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error)
 	return t.apply(ctx, tx, e)
 }
 
-// disbelieve tells a person of what no refund of the payment can be. Nothing of
-// it is counted; told again in the same words it is the same item, also after a
-// person has resolved it.
+// disbelieve tells a person of what no refund of the payment can be, and of the
+// operation that came to it: its money is not back. Nothing of it is counted; told
+// again in the same words it is the same item, also after a person has resolved it.
 func (t Told) disbelieve(ctx context.Context, tx pgx.Tx, p payment, subject, says string) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
-		SELECT $1, $2, order_id, id, left($4, 1000) FROM payments WHERE id = $3
-		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		INSERT INTO human_list AS h (kind, subject, operation, order_id, payment_id, detail)
+		SELECT $1, $2, (SELECT id FROM refund_operations WHERE provider_refund_id = $2), order_id, id, left($4, 1000)
+		FROM payments WHERE id = $3
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail,
+		  operation = coalesce(excluded.operation, h.operation)
 		WHERE h.resolved_at IS NOT NULL AND h.detail <> excluded.detail`, differs, subject, p.id,
 		fmt.Sprintf("%s; %d %s were captured by %s: nothing of it was counted", says, p.capturedMinor, p.currency, t.ProviderPayment))
 	if err != nil {

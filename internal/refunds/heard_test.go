@@ -75,6 +75,53 @@ func TestWhatNoRefundCanBeMovesNothing(t *testing.T) {
 	}
 }
 
+// What our ledger rules out of an operation's refund is a person's; in the same
+// words it is no news to whoever has resolved it, in others it is.
+func TestTheSameWordsAreNoNews(t *testing.T) {
+	for what, change := range map[string]func(*refunds.Told){
+		"another currency": func(t *refunds.Told) { t.Currency = "USD" },
+		"another amount":   func(t *refunds.Told) { t.AmountMinor-- },
+		"less than none":   func(t *refunds.Told) { t.AmountMinor = -1 },
+	} {
+		t.Run(what, func(t *testing.T) {
+			d := openDesk(t)
+			order, _, seats := d.paid("ann", 2)
+			d.request(order, seats[0])
+			d.answer(says(refunds.TimedOut))
+			told := toldOf("ann", refunds.LineID(order, seats[0]), "re_9")
+			change(&told)
+			for _, c := range []struct {
+				status string
+				want   int
+			}{{"pending", 1}, {"pending", 0}, {"succeeded", 1}, {"succeeded", 0}} {
+				told.Status = c.status
+				d.hear(told)
+				if n := d.asked("refund_differs", "re_9"); n != c.want {
+					t.Errorf("told that it is %s: %d on the list, want %d", c.status, n, c.want)
+				}
+				d.exec(`UPDATE human_list SET resolved_at = now() WHERE resolved_at IS NULL`)
+			}
+		})
+	}
+}
+
+// A person ended an operation as a refund of which the provider says what none of
+// the payment's can be: whoever reads it is shown the operation.
+func TestWhatNoRefundCanBeNamesWhoEndedAsIt(t *testing.T) {
+	d := openDesk(t)
+	mine := d.owed("ann")
+	d.answer(says(refunds.OtherParameters))
+	d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) {
+		return refunds.Refunded(t.Context(), tx, mine, "re_h", "mia", "in the dashboard")
+	})
+	told := toldOf("ann", "", "re_h")
+	told.AmountMinor, told.Currency = 1000, "USD"
+	if h := d.hear(told); h != refunds.HeardDiffers {
+		t.Errorf("heard: %s", h)
+	}
+	d.want(mine, "confirmed, 0 pending, 1000 refunded, 1 asked")
+}
+
 // The same of an operation's own refund: it is not sent while that stands.
 func TestANegativeRefundOfOursIsAPersons(t *testing.T) {
 	d := openDesk(t)

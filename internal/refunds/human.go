@@ -54,13 +54,16 @@ func (s Step) why() string {
 // item is what a person is asked; operation may be "".
 type item struct{ kind, subject, operation, detail string }
 
+// list opens an item, or opens it anew once it was resolved. What the provider has
+// said in the same words before is no news: whoever resolved it has read that.
 func list(ctx context.Context, tx pgx.Tx, i item) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
+		INSERT INTO human_list AS h (kind, subject, operation, order_id, payment_id, detail)
 		SELECT $1, $2, f.id, f.order_id, f.payment_id, left($4, 1000)
 		FROM (VALUES ($3)) given (operation) LEFT JOIN refund_operations f ON f.id = given.operation
 		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
-		WHERE human_list.resolved_at IS NOT NULL`, i.kind, i.subject, i.operation, i.detail)
+		WHERE h.resolved_at IS NOT NULL AND (h.kind <> $5 OR h.detail <> excluded.detail)`,
+		i.kind, i.subject, i.operation, i.detail, differs)
 	if err != nil {
 		return fmt.Errorf("human list: %s %s: %w", i.kind, i.subject, err)
 	}

@@ -55,7 +55,8 @@ func (d Desk) approval(ctx context.Context, tx pgx.Tx, l line, w Wanted) (a Answ
 		a, err = l.askAPerson(ctx, tx, d.Install, a.Reason, w.By)
 		return a, true, err
 	case same && *decision == "refused":
-		return refused(ApprovalRefused), true, nil
+		a.Word, a.Reason = Refused, ApprovalRefused
+		return a, true, nil
 	}
 	return Answer{}, false, nil
 }

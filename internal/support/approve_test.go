@@ -73,9 +73,9 @@ func TestAnApprovalIsBoundToWhatWasAsked(t *testing.T) {
 	}
 }
 
-// A no is not for ever: whoever may approve can bring the same up again, as
-// another approval, which somebody else decides. Nobody else who asks gets more
-// than the no, however often, and both words stand in the record.
+// A no is not for ever: whoever may approve can bring the same up again, under a
+// new name, as another approval, which somebody else decides. Nobody else who asks
+// gets more than the no, however often, and both words stand in the record.
 func TestARefusedApprovalIsBroughtUpAgain(t *testing.T) {
 	c := open(t, 0)
 	o := c.sold("ann", 1)
@@ -85,7 +85,7 @@ func TestARefusedApprovalIsBroughtUpAgain(t *testing.T) {
 		c.want(o.wants(0), support.Refused, support.ApprovalRefused)
 	}
 	again := o.wants(0)
-	again.By, again.MayApprove = "boss", true
+	again.By, again.MayApprove, again.Attempt = "boss", true, "k-2"
 	c.exec(`UPDATE events SET refund_limit_minor = 1000000`) // a no is not undone by a higher limit
 	second := c.want(again, support.NeedsApproval, support.OverLimit)
 	if second.Approval == first.Approval || second.AmountMinor != price {
@@ -109,6 +109,40 @@ func TestARefusedApprovalIsBroughtUpAgain(t *testing.T) {
 	c.Scan(t, `SELECT string_agg(asked_by || ' asked, ' || decided_by || ' ' || decision, '; ' ORDER BY id) FROM refund_approvals`, nil, &record)
 	if want := "agent asked, boss refused; boss asked, kim approved"; record != want {
 		t.Errorf("the record is %q, want %q", record, want)
+	}
+}
+
+// A copy of an asking that comes after the no, however late, is no new asking: it
+// is told the no. So is one that has no name, which cannot be told from a copy.
+func TestALateCopyBringsNothingUpAgain(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 2)
+	approvals := 0
+	for _, key := range []string{"", "k-1", "k-2"} {
+		w := o.wants(0)
+		w.MayApprove, w.Attempt = true, key
+		if key == "" { // the first is asked by nobody who names it
+			c.decide(support.Deciding{Approval: c.want(w, support.NeedsApproval, support.OverLimit).Approval, By: "boss"}, support.Declined)
+		} else {
+			a := c.want(w, support.NeedsApproval, support.OverLimit)
+			if copied := c.want(w, support.NeedsApproval, support.OverLimit); copied.Approval != a.Approval {
+				t.Errorf("a copy that comes before the word is approval %d, want %d", copied.Approval, a.Approval)
+			}
+			c.decide(support.Deciding{Approval: a.Approval, By: "boss"}, support.Declined)
+		}
+		approvals++
+		for range 3 {
+			c.want(w, support.Refused, support.ApprovalRefused)
+		}
+	}
+	if n := c.Count(t, `SELECT count(*) FROM refund_approvals`); n != approvals {
+		t.Errorf("%d approvals, want %d", n, approvals)
+	}
+	other := o.wants(1)
+	other.Attempt = "k-1"
+	c.want(other, support.Refused, support.AttemptReused)
+	if n := c.operations(o); n != 0 {
+		t.Errorf("%d operations, want none", n)
 	}
 }
 

@@ -2,12 +2,14 @@ package support
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/organiser"
 	"waitroom/internal/pg"
 	"waitroom/internal/refunds"
 )
@@ -17,6 +19,10 @@ import (
 // error it may have been accepted: asking again tells.
 func (d Desk) Ask(ctx context.Context, pool *pgxpool.Pool, w Wanted) (a Answer, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		reused, err := w.first(ctx, tx)
+		if a = refused(AttemptReused); reused || err != nil {
+			return err
+		}
 		a, err = d.ask(ctx, tx, w)
 		return err
 	})
@@ -24,6 +30,19 @@ func (d Desk) Ask(ctx context.Context, pool *pgxpool.Pool, w Wanted) (a Answer, 
 		return Answer{}, fmt.Errorf("ask for the refund of %s of order %s: %w", w.Line, w.Order, err)
 	}
 	return a, nil
+}
+
+// first remembers the asking's attempt. A copy of it is answered how things stand
+// now, and may bring nothing up again: what it asked for was decided since.
+func (w *Wanted) first(ctx context.Context, tx pgx.Tx) (reused bool, err error) {
+	request := sha256.Sum256(fmt.Appendf(nil, "refund %s %q %q %q", w.Order, w.Line, w.Customer, w.By))
+	attempt := organiser.Attempt{Organiser: w.Organiser, Key: w.Attempt, Request: request}
+	before, err := attempt.Begin(ctx, tx)
+	if err != nil {
+		return false, err
+	}
+	w.MayApprove = w.MayApprove && w.Attempt != "" && !before.Known
+	return before.Reused, nil
 }
 
 func (d Desk) ask(ctx context.Context, tx pgx.Tx, w Wanted) (Answer, error) {

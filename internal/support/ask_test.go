@@ -135,6 +135,20 @@ func TestWhatWasRefundedByHandIsNotRefundedAgain(t *testing.T) {
 	}
 }
 
+// While what was told of a payment's refunds waits to be heard, nothing is accepted
+// and nothing refused: it is not known.
+func TestNothingIsAcceptedBeforeWhatWasToldIsHeard(t *testing.T) {
+	c := open(t, 2)
+	o := c.sold("ann", 2)
+	c.exec(`INSERT INTO provider_notices (provider, notice_id, kind, body, status, next_try_at, about)
+		VALUES ('stripe', 'evt_1', 'refund.created', '{}', 'waiting', now(), 'pi_ann')`)
+	if a, err := c.Ask(t.Context(), c.Pool, o.wants(0)); err == nil || c.operations(o) != 0 {
+		t.Errorf("%s %s, %d operations; want neither a yes nor a no", a.Word, a.Reason, c.operations(o))
+	}
+	c.exec(`UPDATE provider_notices SET status = 'applied', next_try_at = NULL, done_at = now(), about = ''`)
+	c.want(o.wants(0), support.Queued, "")
+}
+
 // What came back to us is not what went back to the customer: the refund of one
 // line that failed later leaves the others to be asked for, whether or not it is
 // renewed; what somebody refunded by hand beside it is still seen.

@@ -56,16 +56,23 @@ type money struct{ left, byHand int64 }
 // money locks the payment. What the provider told of beyond our own operations
 // was refunded by somebody else, for a line that nobody knows. The greatest sum may
 // have what was sent in it already, and what failed after it, once a line: what
-// is sent anew is sent after the first has failed.
+// is sent anew is sent after the first has failed. Until what was told before the
+// money came is heard, which is due at once, nobody knows.
 func (l line) money(ctx context.Context, tx pgx.Tx) (m money, err error) {
 	var told int64
+	var unheard bool
 	err = tx.QueryRow(ctx, `
-		SELECT captured_minor - refunded_minor - refund_pending_minor,
+		SELECT EXISTS (SELECT FROM provider_notices n
+		    WHERE n.about = p.provider_payment_id AND n.about <> '' AND n.provider = p.provider AND n.status = 'waiting'),
+		  captured_minor - refunded_minor - refund_pending_minor,
 		  told_refunded_minor - (SELECT coalesce(sum(most), 0)::bigint FROM (
 		    SELECT max(f.amount_minor) AS most FROM refund_operations f
 		    WHERE f.payment_id = p.id AND (f.status IN ('confirmed', 'failed_later') OR f.ended_at IS NULL AND f.sends > 0)
 		    GROUP BY split_part(f.id, '#', 1)) sent)
-		FROM payments p WHERE p.id = $1 FOR NO KEY UPDATE`, l.payment).Scan(&m.left, &told)
+		FROM payments p WHERE p.id = $1 FOR NO KEY UPDATE`, l.payment).Scan(&unheard, &m.left, &told)
+	if unheard {
+		err = errors.New("what was told of its refunds is not heard yet")
+	}
 	if err != nil {
 		return m, fmt.Errorf("money of order %s: %w", l.order, err)
 	}

@@ -36,7 +36,9 @@ func (r Reason) says() string {
 	case AlreadyRefunded:
 		return "What was paid for this has gone back already. Nothing more was refunded."
 	case ApprovalRefused:
-		return "A person decided against this refund. Nothing was refunded, and asking again will not change it; only somebody who may approve refunds can bring it up again."
+		return "A person decided against this refund. Nothing was refunded, and asking again will not change it; only somebody who may approve refunds can bring it up again, by an asking with an Idempotency-Key of its own."
+	case AttemptReused:
+		return "This Idempotency-Key was used for another asking. Nothing was refunded."
 	case RefundsBehind:
 		return "Too many refunds are waiting to keep this one in time. Nothing was accepted; ask again later."
 	case ProviderRefused:

@@ -53,6 +53,7 @@ const (
 	AlreadyRefunded Reason = "already_refunded"  // the money has gone back otherwise
 	ApprovalRefused Reason = "approval_refused"  // a person said no
 	RefundsBehind   Reason = "refunds_behind"    // it could not be kept in the time that is promised
+	AttemptReused   Reason = "key_reused"        // the attempt was another asking
 )
 
 // The reasons of operations that ended without the money's going back. A person
@@ -116,9 +117,13 @@ type Wanted struct {
 	Line      string // the seat's guid
 	Customer  string // the order's account, or its holder
 	By        string // who asks, for the evidence
-	// MayApprove: after a no, whoever may say yes may bring it up again; somebody
-	// else has to say it.
+	// MayApprove: after a no, whoever may say yes may bring it up again, by an
+	// attempt of a new name; somebody else has to say it.
 	MayApprove bool
+	// Attempt names the asking: the same again, however late, brings nothing up.
+	// "": it cannot be told from one that was made before the no, and brings nothing
+	// up either.
+	Attempt string
 }
 
 func refused(r Reason) Answer { return Answer{Word: Refused, Reason: r} }
