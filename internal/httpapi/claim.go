@@ -31,6 +31,7 @@ type wish struct {
 	Tier     string          `json:"tier,omitempty"`
 	Quantity int             `json:"quantity,omitempty"`
 	Best     *inventory.Best `json:"best,omitempty"`
+	Code     string          `json:"code,omitempty"` // of a presale
 }
 
 // check refuses what no sale could grant, naming the member.
@@ -156,6 +157,13 @@ func (h *Hall) attempt(r claimRequest, p admission.Pass) (inventory.Attempt, err
 		Event: r.event, Account: p.Holder, Holder: p.Holder, Epoch: p.Epoch, Place: p.Place, Take: p.Take,
 		Quota: p.Quota, Key: r.key, BodyHash: r.wish.hash(), Tier: r.wish.Tier, Quantity: r.wish.Quantity, Best: r.wish.Best,
 	}
+	if r.wish.Code != "" {
+		hash, ok := admission.CodeHash(r.event, r.wish.Code)
+		if !ok {
+			return at, problem("code_unknown", "A code is 6 to 64 letters and digits.")
+		}
+		at.Code = hash[:]
+	}
 	if r.wish.Best != nil {
 		return at, h.offers(*r.wish.Best)
 	}
@@ -215,6 +223,14 @@ func (a *API) answered(ctx context.Context, line *admission.Line, hall *Hall, r 
 		return reply{}, problem("key_reused", "")
 	case inventory.SaleClosed:
 		return reply{}, problem("sale_closed", "")
+	case inventory.CodeUnknown:
+		return reply{}, problem("code_unknown", "")
+	case inventory.CodeSpent:
+		return reply{}, problem("code_spent", "").with("left", answer.Left)
+	case inventory.CodeNeeded:
+		return reply{}, problem("code_needed", "").with("taken", hall.names(r.wish.Seats, answer.Taken))
+	case inventory.CoolDown:
+		return reply{}, problem("cool_down", "Orders of yours ran out unpaid.").after(answer.Wait)
 	}
 	return reply{}, fmt.Errorf("claim answered %q", answer.Outcome)
 }

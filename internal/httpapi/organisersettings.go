@@ -39,8 +39,13 @@ type settingsBody struct {
 	MaxInside    *int64     `json:"max_inside"`    // null: no cap
 	PaymentQuota *float64   `json:"payment_quota"` // null: no cap
 
-	Late        inventory.Late `json:"late"`
-	RefundLimit *int64         `json:"refund_limit_minor"` // null: what the installation was told
+	Late       inventory.Late       `json:"late"`
+	TierLimits inventory.TierLimits `json:"tier_limits"` // null: no tier has a limit of its own
+	Presales   []inventory.Presale  `json:"presales"`    // null: everything is sold to everybody
+	LapseLimit int                  `json:"lapse_limit"`
+	CoolDown   float64              `json:"cool_down_s"`
+
+	RefundLimit *int64 `json:"refund_limit_minor"` // null: what the installation was told
 }
 
 // settingsMembers are the members of a settingsBody, and whether each may be
@@ -51,6 +56,7 @@ func settingsMembers() map[string]bool {
 		"pass_quota": false, "pass_life_s": false, "call_window_s": false, "pay_within_s": false, "pay_extension_s": false,
 		"share_prior": true, "tickets_prior": true, "stock_slack": false,
 		"max_inside": true, "payment_quota": true, "late": false, "refund_limit_minor": true,
+		"tier_limits": true, "presales": true, "lapse_limit": false, "cool_down_s": false,
 	}
 }
 
@@ -61,6 +67,7 @@ func settingsOf(e inventory.Event) settingsBody {
 		PayWithin: e.PayWithin.Seconds(), PayExtension: e.PayExtension.Seconds(),
 		SharePrior: e.SharePrior, TicketsPrior: e.TicketsPrior, StockSlack: e.StockSlack,
 		MaxInside: e.MaxInside, PaymentQuota: e.PaymentQuota, Late: e.Late, RefundLimit: e.RefundLimit,
+		TierLimits: e.TierLimits, Presales: e.Presales, LapseLimit: e.LapseLimit, CoolDown: e.CoolDown.Seconds(),
 	}
 	if e.ClosesAt != nil {
 		closes := e.ClosesAt.UTC()
@@ -81,6 +88,7 @@ func (b settingsBody) on(e inventory.Event) inventory.Event {
 	e.PayWithin, e.PayExtension = micros(b.PayWithin), micros(b.PayExtension)
 	e.SharePrior, e.TicketsPrior, e.StockSlack = b.SharePrior, b.TicketsPrior, b.StockSlack
 	e.MaxInside, e.PaymentQuota, e.Late, e.RefundLimit = b.MaxInside, b.PaymentQuota, b.Late, b.RefundLimit
+	e.TierLimits, e.Presales, e.LapseLimit, e.CoolDown = b.TierLimits, presalesOf(b.Presales), b.LapseLimit, micros(b.CoolDown)
 	return e
 }
 
@@ -122,10 +130,17 @@ func (b settingsBody) senseless() *Problem {
 		return senseless("payment_quota", fmt.Sprintf("more than 0 and at most %d payments a second, or null: no cap", inventory.FastestRate))
 	case b.Late != inventory.LateRefund && b.Late != inventory.LateReclaim:
 		return senseless("late", "refund or reclaim")
+	case b.LapseLimit < 1 || b.LapseLimit > 1000:
+		return senseless("lapse_limit", "1 to 1000 orders")
+	case !within(b.CoolDown, 0, 86_400):
+		return senseless("cool_down_s", "0 to 86400 seconds")
 	case b.RefundLimit != nil && (*b.RefundLimit < 0 || *b.RefundLimit > mostRefunded):
 		return senseless("refund_limit_minor", "0 (a person is always asked) to 1000000000000 minor units, or null: as the installation was told")
 	case b.ClosesAt != nil && !b.ClosesAt.After(b.OpensAt):
 		return senseless("closes_at", "later than opens_at, or null: not by itself")
+	}
+	if field, want := inventory.Senses(b.TierLimits, b.Presales); field != "" {
+		return senseless(field, want)
 	}
 	return nil
 }
@@ -213,6 +228,15 @@ func everySetting(c *fiber.Ctx) error {
 }
 
 func (a *API) revise(ctx context.Context, r revision) (reply, error) {
+	if len(r.body.TierLimits) > 0 || len(r.body.Presales) > 0 {
+		parts, err := inventory.PartsOf(ctx, a.Desk.Pool, r.event)
+		if err != nil {
+			return reply{}, a.unavailable("revise settings", err)
+		}
+		if field, name := parts.Lack(r.body.TierLimits, r.body.Presales); field != "" {
+			return reply{}, senseless(field, "names of tiers, and of sections with numbered seats; the hall has no "+strconv.Quote(name))
+		}
+	}
 	e, change, err := inventory.Revise(ctx, a.Desk.Pool, r.event, inventory.Asker{By: r.key.Name}, r.decide)
 	var no *Problem
 	switch {
@@ -309,4 +333,17 @@ func matches(match, tag string) bool {
 		}
 	}
 	return false
+}
+
+// presalesOf are presales as they are kept: lists that are there, microseconds.
+func presalesOf(all []inventory.Presale) []inventory.Presale {
+	out := slices.Clone(all)
+	for i, p := range out {
+		out[i].Tiers, out[i].Sections = append([]string{}, p.Tiers...), append([]string{}, p.Sections...)
+		if p.Until != nil {
+			until := p.Until.UTC().Truncate(time.Microsecond)
+			out[i].Until = &until
+		}
+	}
+	return out
 }

@@ -43,6 +43,8 @@ func readChoice(c *fiber.Ctx) (ch choice) {
 		switch {
 		case string(name) == "key":
 			ch.key = string(value)
+		case string(name) == "code":
+			ch.wish.Code = strings.TrimSpace(string(value))
 		case string(name) == "seat":
 			ch.wish.Seats = append(ch.wish.Seats, string(value))
 		case general && n > 0:
@@ -111,11 +113,11 @@ func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
 	if limit, ok := why.Extra["limit"].(inventory.Limit); ok {
 		message = limitText(limit, p.quota(c))
 	}
-	if taken, ok := why.Extra["taken"].([]string); ok && len(taken) > 0 {
+	if taken, ok := why.Extra["taken"].([]string); ok && len(taken) > 0 && why.Code == "seats_taken" {
 		ch.wish.Seats = slices.DeleteFunc(ch.wish.Seats, func(g string) bool { return slices.Contains(taken, g) })
 		message = p.gone(c, taken, len(ch.wish.Seats))
 	}
-	if left, ok := why.Extra["left"]; ok {
+	if left, ok := why.Extra["left"]; ok && why.Code == "sold_out" {
 		message = "There are not that many left: " + asText(left) + " free."
 		if ch.wish.Best != nil {
 			message = "That many are not free side by side. The most just now: " + asText(left) + "."

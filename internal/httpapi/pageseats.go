@@ -21,6 +21,7 @@ type seatsPage struct {
 	Quota         int
 	Until         time.Time
 	AnyFree       bool
+	Code          string    // of a presale, as it was given
 	Hall          *drawing  // nil: nothing to draw
 	Best          *bestPage // nil: no seats to choose among
 	General       []generalGroup
@@ -114,7 +115,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		return p.sorry(c, err)
 	}
 	s := seatsPage{
-		frame: p.frame(c, "Choose your seats"), Key: was.key, Currency: hall.plan.Currency,
+		frame: p.frame(c, "Choose your seats"), Key: was.key, Currency: hall.plan.Currency, Code: was.wish.Code,
 		Quota: pass.Quota, Until: pass.ExpiresAt,
 		Hall:    hall.drawing.says("Map of the hall. The list below has the same seats, by section and row."),
 		General: hall.general(hall.last.Load()), List: shown.list,

@@ -97,6 +97,8 @@ func limitText(limit inventory.Limit, quota int) string {
 		return "That is more than one order may have."
 	case inventory.AccountLimit:
 		return "That is more than one person may have, with what you have already."
+	case inventory.TierLimit:
+		return "That is more than one person may have at this price, with what you have already."
 	}
 	return fmt.Sprintf("That is more than your pass allows: %d in all.", quota)
 }

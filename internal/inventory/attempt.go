@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -23,6 +24,7 @@ type Attempt struct {
 	Tier                   string
 	Quantity               int
 	Best                   *Best
+	Code                   []byte // the hash of the presale code that it is made with; nil: none
 }
 
 // mostSeats bounds what one attempt makes Postgres look at. An event's own
@@ -45,6 +47,8 @@ func (a Attempt) Validate() error {
 		return fmt.Errorf("%w: it wants seats, a quantity of a tier, or the best: one of the three", ErrBadAttempt)
 	case a.Best != nil && !a.Best.sense():
 		return fmt.Errorf("%w: the best are 1 to %d seats, at most as many of them for wheelchairs", ErrBadAttempt, mostSeats)
+	case a.Code != nil && len(a.Code) != 32:
+		return fmt.Errorf("%w: a code's hash has 32 bytes", ErrBadAttempt)
 	case a.Tier != "" && !text(a.Tier, 400): // 100 characters, as the price_tiers table has it
 		return fmt.Errorf("%w: a tier is a text of at most 400 bytes", ErrBadAttempt)
 	case a.Tier == "" && a.Quantity != 0, a.Tier != "" && a.Quantity < 1, a.size() > mostSeats:
@@ -93,6 +97,11 @@ const (
 	KeyReused  Outcome = "key_reused"  // its key was used for something else
 	SaleClosed Outcome = "sale_closed" // closed, over, or of another epoch
 
+	CodeUnknown Outcome = "code_unknown" // the event has no such presale code
+	CodeSpent   Outcome = "code_spent"   // others have what the code is good for; see Left
+	CodeNeeded  Outcome = "code_needed"  // it is sold to presale codes, and this is none of them
+	CoolDown    Outcome = "cool_down"    // the account let too many orders lapse; see Wait
+
 	// Busy and Failed are promises too: nothing was done. Busy may go better
 	// later, Failed will not.
 	Busy   Outcome = "busy"
@@ -109,14 +118,16 @@ const (
 	OrderLimit   Limit = "order"         // seats in one order
 	AccountLimit Limit = "account"       // seats that the account holds or has paid for
 	PassLimit    Limit = "pass"          // seats that were bought with the pass
+	TierLimit    Limit = "tier"          // seats of one price tier that the account holds or has paid for
 	PendingOrder Limit = "pending_order" // the account has to pay or cancel Answer.Order first
 )
 
 // Answer is an outcome with what belongs to it.
 type Answer struct {
 	Outcome Outcome
-	Order   uuid.UUID // claimed, already; over_limit by a pending order: that one
-	Taken   []int64   // taken: the seats that are not free
-	Limit   Limit     // over_limit
-	Left    int       // sold_out: how many units are free, or seats side by side
+	Order   uuid.UUID     // claimed, already; over_limit by a pending order: that one
+	Taken   []int64       // taken: the seats that are not free; code_needed: those that it does not open
+	Limit   Limit         // over_limit
+	Left    int           // sold_out: how many units are free, or seats side by side; code_spent: seats that are left of it
+	Wait    time.Duration // cool_down: until the account may claim again
 }

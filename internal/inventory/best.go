@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -31,6 +32,8 @@ type chosen struct {
 	lapsed []uuid.UUID // orders over time: once they have ended there are seats
 	none   bool        // no block that fits is free, nor will be by their end
 	left   int         // seats of the largest block that is free
+	kept   bool        // there would be a block, were it not for a presale
+	over   bool        // or for a tier's limit
 }
 
 // leavesChoice says that some of the attempts do.
@@ -59,6 +62,7 @@ type openHall struct {
 	free   *block.Free
 	lapsed map[int]uuid.UUID // seats of orders whose time is over, by place in the hall
 	left   bool              // some free seats were left to who names them
+	rules  rules
 }
 
 // choose finds the attempts that leave the choice to us the best seats, one
@@ -73,10 +77,14 @@ func (c *Claimer) choose(ctx context.Context, tx pgx.Tx, attempts []*asked) erro
 	if err != nil {
 		return err
 	}
+	who, err := standings(ctx, tx, attempts, open)
+	if err != nil {
+		return err
+	}
 	for i, a := range attempts {
 		a.chosen = chosen{}
 		if hall := open[a.Event]; a.Best != nil && may[i] {
-			a.chosen = hall.best(*a.Best)
+			a.chosen = hall.best(*a.Best, who[i])
 		}
 	}
 	return nil
@@ -85,8 +93,7 @@ func (c *Claimer) choose(ctx context.Context, tx pgx.Tx, attempts []*asked) erro
 // allowed are the attempts that leave the choice to us and are within all limits.
 func allowed(ctx context.Context, tx pgx.Tx, attempts []*asked) (may map[int]bool, err error) {
 	c := columnsOf(attempts)
-	rows, err := tx.Query(ctx, `WITH asked AS MATERIALIZED (`+askedFor+`), allowed AS (`+withinLimits+`) SELECT i FROM allowed`,
-		c.i, c.event, c.account, c.holder, c.epoch, c.place, c.take, c.quota, c.key, c.hash, c.order, c.size, c.tier)
+	rows, err := tx.Query(ctx, `WITH asked AS MATERIALIZED (`+askedFor+`), allowed AS (`+withinLimits+`) SELECT i FROM allowed`, c.all()...)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +122,7 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 		SELECT e.id, e.version,
 		  ARRAY(SELECT s.pos FROM seats s
 		    WHERE s.event_id = e.id AND s.kind <> 'general' AND s.order_id IS NULL AND NOT s.held_back),
-		  lapsed.seats, lapsed.orders
+		  lapsed.seats, lapsed.orders, e.tier_limits, e.presales, now()
 		FROM events e CROSS JOIN LATERAL (
 		  SELECT coalesce(array_agg(s.pos), '{}') AS seats, coalesce(array_agg(o.id), '{}') AS orders
 		  FROM orders o JOIN seats s ON s.order_id = o.id
@@ -130,9 +137,12 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 		version      int64
 		free, lapsed []int32
 		orders       []uuid.UUID
+		limits       TierLimits
+		presales     []Presale
+		at           time.Time
 	}
 	seen, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (i instant, err error) {
-		return i, row.Scan(&i.event, &i.version, &i.free, &i.lapsed, &i.orders)
+		return i, row.Scan(&i.event, &i.version, &i.free, &i.lapsed, &i.orders, &i.limits, &i.presales, &i.at)
 	})
 	if err != nil {
 		return nil, err
@@ -143,7 +153,7 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 		if err != nil {
 			return nil, err
 		}
-		h := &openHall{seating: s, free: s.hall.NoneFree(), lapsed: map[int]uuid.UUID{}}
+		h := &openHall{seating: s, free: s.hall.NoneFree(), lapsed: map[int]uuid.UUID{}, rules: rulesOf(now.limits, now.presales, now.at)}
 		for _, pos := range now.free {
 			if at, known := s.at[pos]; known && named[s.ids[at]] {
 				h.left = true
@@ -162,8 +172,8 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 }
 
 // best takes the best block out of the hall, or says what stands in the way.
-func (h *openHall) best(wish Best) (found chosen) {
-	w := block.Wish{Count: wish.Count, Accessible: wish.Accessible, Split: wish.Split, Strict: h.strict, Among: h.among(wish)}
+func (h *openHall) best(wish Best, who standingOf) (found chosen) {
+	w := block.Wish{Count: wish.Count, Accessible: wish.Accessible, Split: wish.Split, Strict: h.strict, Among: h.open(who, wish)}
 	seats, ok := h.hall.Best(h.free, w)
 	if ok {
 		for _, at := range seats {
@@ -174,7 +184,24 @@ func (h *openHall) best(wish Best) (found chosen) {
 	}
 	found.lapsed = h.inLapsed(w)
 	found.none, found.left = len(found.lapsed) == 0 && !h.left, h.hall.Largest(h.free, w)
+	if found.none && !h.rules.none() {
+		found.kept, found.over = h.ruledOut(w, wish, who)
+	}
 	return found
+}
+
+// ruledOut says which rule stands in the way where nothing else does.
+func (h *openHall) ruledOut(w block.Wish, wish Best, who standingOf) (kept, over bool) {
+	among := h.among(wish)
+	w.Among = func(s block.Seat) bool {
+		return (among == nil || among(s)) && h.rules.room(who, h.tiers[s.Tier], wish.Count)
+	}
+	if _, kept = h.hall.Best(h.free, w); kept {
+		return kept, false
+	}
+	w.Among = among
+	_, over = h.hall.Best(h.free, w)
+	return false, over
 }
 
 // inLapsed are the orders over time that hold the best block there would be

@@ -2,7 +2,8 @@
 // order, and the row itself is the only lock.
 //
 // Locks are taken in one order everywhere: accounts (by event and account), then
-// the turn to choose in a hall, then orders, then seats, each by id. Everything of
+// presale codes (by event and hash), then the turn to choose in a hall, then orders,
+// then seats, each by id. Everything of
 // one account takes turns at its row of buyers, so that limits and attempt keys
 // need no other guard.
 package inventory
@@ -24,6 +25,7 @@ func claim(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) (won []in
 	var b pgx.Batch
 	makeAccounts(&b, attempts)
 	lockAccounts(&b, attempts, nil)
+	lockCodes(&b, attempts)
 	grant(&b, attempts, &won)
 	return won, conn.SendBatch(ctx, &b).Close()
 }
@@ -73,7 +75,7 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 	b.Queue(`
 		WITH asked AS MATERIALIZED (`+askedFor+`), allowed AS MATERIALIZED (`+withinLimits+`), named AS MATERIALIZED (
 		  SELECT a.i, a.event_id, a.order_id, a.size, s.id, s.price_tier
-		  FROM unnest($14::int[], $15::bigint[]) AS w (i, seat_id)
+		  FROM unnest($17::int[], $18::bigint[]) AS w (i, seat_id)
 		  JOIN allowed a ON a.i = w.i
 		  JOIN seats s ON s.id = w.seat_id
 		  WHERE s.event_id = a.event_id AND s.order_id IS NULL AND NOT s.held_back
@@ -106,9 +108,9 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		  SELECT a.*, w.amount_minor
 		  FROM allowed a JOIN (SELECT i, sum(amount_minor) AS amount_minor FROM whole GROUP BY i) w ON w.i = a.i
 		), ordered AS (
-		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash,
+		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, code,
 		    seat_count, amount_minor, currency, pay_by)
-		  SELECT order_id, event_id, account, holder, epoch, place, take, attempt, body_hash,
+		  SELECT order_id, event_id, account, holder, epoch, place, take, attempt, body_hash, code,
 		    size, amount_minor, currency, clock_timestamp() + pay_within * (1 + 0.1 * random())
 		  FROM winners
 		), lines AS (
@@ -120,12 +122,15 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		), counted AS (
 		  UPDATE buyers b SET held = b.held + w.size, seat_limit = w.account_limit
 		  FROM winners w WHERE b.event_id = w.event_id AND b.account = w.account
+		), spent AS (
+		  UPDATE presale_codes c SET used = c.used + w.orders, seats_used = c.seats_used + w.seats
+		  FROM (SELECT event_id, code, count(*) AS orders, sum(size) AS seats FROM winners WHERE code IS NOT NULL GROUP BY event_id, code) w
+		  WHERE c.event_id = w.event_id AND c.hash = w.code
 		)
 		SELECT i, 1 / (sum(n) = 0)::int
 		FROM (SELECT i, size AS n FROM winners UNION ALL SELECT i, -1 FROM changed) balance
 		GROUP BY i ORDER BY i`,
-		c.i, c.event, c.account, c.holder, c.epoch, c.place, c.take, c.quota, c.key, c.hash, c.order, c.size, c.tier,
-		c.wantedBy, c.wanted,
+		c.all()...,
 	).Query(func(rows pgx.Rows) (err error) {
 		*won, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (i int, err error) {
 			var whole int
@@ -135,13 +140,14 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 	})
 }
 
-// askedFor are attempts as rows, from the first thirteen of their columns.
+// askedFor are attempts as rows, from the first sixteen of their columns.
 const askedFor = `
 		  SELECT * FROM unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
-		      $8::int[], $9::text[], $10::bytea[], $11::uuid[], $12::int[], $13::text[])
-		    AS a (i, event_id, account, holder, epoch, place, take, quota, attempt, body_hash, order_id, size, tier)`
+		      $8::int[], $9::text[], $10::bytea[], $11::uuid[], $12::int[], $13::text[], $14::bytea[], $15::int[], $16::int[])
+		    AS a (i, event_id, account, holder, epoch, place, take, quota, attempt, body_hash, order_id, size, tier, code, uses, code_seats)`
 
-// withinLimits are those that nothing stands in the way of but the seats.
+// withinLimits are those that nothing stands in the way of but the seats. Rules of
+// tiers and presales cost nothing where an event has none.
 const withinLimits = `
 		  SELECT a.*, e.currency, e.account_limit, e.pay_within
 		  FROM asked a
@@ -150,13 +156,19 @@ const withinLimits = `
 		  CROSS JOIN LATERAL (
 		    SELECT coalesce(bool_or(o.status = 'pending' OR o.attempt = a.attempt), false) AS barred,
 		      coalesce(sum(o.seat_count - o.given_back) FILTER (WHERE o.epoch = a.epoch AND o.take = a.take
-		        AND o.status IN ('pending', 'paid')), 0) AS by_pass
+		        AND o.status IN ('pending', 'paid')), 0) AS by_pass,
+		      count(*) FILTER (WHERE o.status = 'expired') AS lapses, max(o.pay_by) FILTER (WHERE o.status = 'expired') AS lapsed_at
 		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
 		  ) own
 		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
 		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
 		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
-		    AND NOT own.barred AND own.by_pass + a.size <= a.quota`
+		    AND NOT own.barred AND own.by_pass + a.size <= a.quota
+		    AND (own.lapses < e.lapse_limit OR own.lapsed_at + e.cool_down <= statement_timestamp())
+		    AND (a.code IS NULL OR EXISTS (SELECT FROM presale_codes c WHERE c.event_id = a.event_id AND c.hash = a.code
+		      AND c.used + a.uses <= c.uses AND c.seats_used + a.code_seats <= c.seats))
+		    AND (e.tier_limits IS NULL OR NOT EXISTS (` + overTier + `))
+		    AND (e.presales IS NULL OR NOT EXISTS (` + kept + `))`
 
 // columns are attempts as Postgres takes many at once: an array a field.
 type columns struct {
@@ -165,11 +177,14 @@ type columns struct {
 	epoch, place, take                []int64
 	hash                              [][]byte
 	order                             []uuid.UUID
+	code                              [][]byte
+	uses, codeSeats                   []int32 // of its code, with those of the attempts before it
 	wantedBy                          []int32 // the attempt's position,
 	wanted                            []int64 // and one seat that it names
 }
 
 func columnsOf(attempts []*asked) (c columns) {
+	var budget codeBudget
 	for i, a := range attempts {
 		c.i = append(c.i, int32(i))
 		c.event, c.account, c.holder = append(c.event, a.Event), append(c.account, a.Account), append(c.holder, a.Holder)
@@ -177,9 +192,19 @@ func columnsOf(attempts []*asked) (c columns) {
 		c.quota, c.size = append(c.quota, int32(a.Quota)), append(c.size, int32(a.size()))
 		c.key, c.hash = append(c.key, a.Key), append(c.hash, a.BodyHash[:])
 		c.order, c.tier = append(c.order, a.order), append(c.tier, a.Tier)
+		uses, seats := budget.with(a)
+		c.code, c.uses, c.codeSeats = append(c.code, a.Code), append(c.uses, uses), append(c.codeSeats, seats)
 		c.want(i, a.Seats)
 	}
 	return c
+}
+
+// all are the columns as askedFor and withinLimits take them.
+func (c *columns) all() []any {
+	return []any{
+		c.i, c.event, c.account, c.holder, c.epoch, c.place, c.take, c.quota, c.key, c.hash, c.order, c.size, c.tier,
+		c.code, c.uses, c.codeSeats, c.wantedBy, c.wanted,
+	}
 }
 
 func (c *columns) want(i int, seats []int64) {

@@ -39,6 +39,7 @@ func End(ctx context.Context, tx pgx.Tx, orders []uuid.UUID, cause Cause) (ended
 	}
 	var b pgx.Batch
 	lockAccounts(&b, nil, orders)
+	lockCodes(&b, nil, orders...)
 	b.Queue(`SELECT FROM orders WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE`, orders)
 	// As in grant, an order whose seats did not all come back is a division by
 	// zero, and undoes everything.
@@ -46,7 +47,7 @@ func End(ctx context.Context, tx pgx.Tx, orders []uuid.UUID, cause Cause) (ended
 		WITH ended AS (
 		  UPDATE orders SET status = $2, ended_at = now(), version = version + 1
 		  WHERE id = ANY($1) AND status = 'pending' AND ($2 <> 'expired' OR pay_by <= now())
-		  RETURNING id, event_id, account, seat_count, version
+		  RETURNING id, event_id, account, code, seat_count, version
 		), locked AS MATERIALIZED (
 		  SELECT s.id, s.order_id FROM seats s JOIN ended e ON s.order_id = e.id ORDER BY s.id FOR NO KEY UPDATE OF s
 		), back AS (
@@ -60,6 +61,10 @@ func End(ctx context.Context, tx pgx.Tx, orders []uuid.UUID, cause Cause) (ended
 		  UPDATE buyers b SET held = b.held - e.seats
 		  FROM (SELECT event_id, account, sum(seat_count) AS seats FROM ended GROUP BY event_id, account) e
 		  WHERE b.event_id = e.event_id AND b.account = e.account
+		), unspent AS (
+		  UPDATE presale_codes c SET used = c.used - e.orders, seats_used = c.seats_used - e.seats
+		  FROM (SELECT event_id, code, count(*) AS orders, sum(seat_count) AS seats FROM ended WHERE code IS NOT NULL GROUP BY event_id, code) e
+		  WHERE c.event_id = e.event_id AND c.hash = e.code
 		)
 		SELECT e.id, e.event_id, e.version, array_agg(r.guid ORDER BY r.id), 1 / (count(r.id) = e.seat_count)::int
 		FROM ended e LEFT JOIN back r ON r.order_id = e.id

@@ -34,11 +34,15 @@ type Event struct {
 	SharePrior   *float64
 	TicketsPrior *float64
 	StockSlack   float64
-	MaxInside    *int64   // people inside at once; nil: no cap
-	PaymentQuota *float64 // payments a second that the provider opens for us; nil: not known
-	Late         Late     // what money does that comes after its order has expired; created with none, it goes back
-	RefundLimit  *int64   // minor units of an order that may be asked back without a person's word; nil: what the process was told
-	Accounts     Asked    // of who joins
+	MaxInside    *int64        // people inside at once; nil: no cap
+	PaymentQuota *float64      // payments a second that the provider opens for us; nil: not known
+	Late         Late          // what money does that comes after its order has expired; created with none, it goes back
+	TierLimits   TierLimits    // by tier; nil: no tier has one
+	Presales     []Presale     // nil: everything is sold to everybody
+	LapseLimit   int           // orders that an account may let lapse before each costs it the cool-down; created with none, 3 and 10 minutes
+	CoolDown     time.Duration //
+	RefundLimit  *int64        // minor units of an order that may be asked back without a person's word; nil: what the process was told
+	Accounts     Asked         // of who joins
 	Codes        Asked
 	AccessCodes  *AccessCodes `db:"-"` // nil: none yet; CreateEvent alone knows them
 	Draw         *Draw        `db:"-"` // nil: first come, first served; CreateEvent and Revise know it
@@ -74,13 +78,16 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 		tag, err := tx.Exec(ctx, `
 			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, accounts, codes, late, refund_limit_minor)
+			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, accounts, codes, late, refund_limit_minor,
+			  tier_limits, presales, lapse_limit, cool_down)
 			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-			  coalesce(nullif($22, ''), 'none'), coalesce(nullif($23, ''), 'none'), coalesce(nullif($24, ''), 'refund'), $25)
+			  coalesce(nullif($22, ''), 'none'), coalesce(nullif($23, ''), 'none'), coalesce(nullif($24, ''), 'refund'), $25,
+			  $26, $27, coalesce(nullif($28::int, 0), 3), CASE WHEN $28 = 0 THEN interval '10 minutes' ELSE $29 END)
 			ON CONFLICT (id) DO NOTHING`,
 			e.ID, e.Title, e.Venue, e.Organiser, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
 			e.OrderLimit, e.AccountLimit, e.PassQuota, e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension,
-			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota, string(e.Accounts), string(e.Codes), string(e.Late), e.RefundLimit)
+			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota, string(e.Accounts), string(e.Codes), string(e.Late), e.RefundLimit,
+			orNull(e.TierLimits), orNull(e.Presales), e.LapseLimit, e.CoolDown)
 		if err != nil {
 			return err
 		}
@@ -115,7 +122,8 @@ func Events(ctx context.Context, pool *pgxpool.Pool, id string) ([]Event, error)
 	rows, err := pool.Query(ctx, `
 		SELECT id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
-		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, refund_limit_minor, accounts, codes, control, coalesce(plan_hash, ''), version
+		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, tier_limits, presales, lapse_limit, cool_down, refund_limit_minor,
+		  accounts, codes, control, coalesce(plan_hash, ''), version
 		FROM events WHERE $1 = '' OR id = $1
 		ORDER BY opens_at, id`, id)
 	if err != nil {

@@ -19,12 +19,19 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 	most, quota := int64(500), 2.5
 	full.MaxInside, full.PaymentQuota, full.Late = &most, &quota, inventory.LateReclaim
 	full.Venue, full.Organiser, full.PayExtension, full.StockSlack = "Hall 音樂廳", "acme", 0, 0
+	full.LapseLimit, full.CoolDown, full.TierLimits = 5, 0, inventory.TierLimits{"Front": 2}
+	full.Presales = []inventory.Presale{
+		{Name: "fans", Tiers: []string{"Front"}, Sections: []string{}, Until: &closes}, {Name: "house", Tiers: []string{}, Sections: []string{"Box"}},
+	}
 	full.Accounts, full.Codes = inventory.Required, inventory.Required
 	for _, e := range []inventory.Event{gala("least"), full} {
 		if c, err := inventory.CreateEvent(t.Context(), pool, e, nil); err != nil || c != inventory.Changed {
 			t.Fatalf("%s: %s, %v", e.ID, c, err)
 		}
 		e.Control, e.Version = "run", 1
+		if e.LapseLimit == 0 {
+			e.LapseLimit, e.CoolDown = 3, 10*time.Minute
+		}
 		if e.Organiser == "" {
 			e.Organiser, e.Accounts, e.Codes, e.Late = "house", inventory.NotAsked, inventory.NotAsked, inventory.LateRefund
 		}

@@ -210,7 +210,7 @@ var errBack = errors.New("taken back")
 func rowsRead(t testing.TB, tx pgx.Tx) map[string]int {
 	t.Helper()
 	rows, err := tx.Query(t.Context(), `SELECT relname, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables
-		WHERE relname IN ('seats', 'orders', 'buyers')`)
+		WHERE relname IN ('seats', 'orders', 'buyers', 'presale_codes')`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,6 +65,7 @@ const (
 	HasOrders     Import = "has_orders"   // its seats are somebody's
 	HasPlan       Import = "has_plan"     // and it was not said to replace it
 	HoldsLost     Import = "holds_lost"   // the new hall lacks seats that are held back
+	RulesLost     Import = "rules_lost"   // the new hall lacks a tier or section that its limits or presales name
 )
 
 // ImportHall gives an event its hall, all of it or nothing. With replace, a
@@ -84,7 +85,13 @@ func ImportHall(ctx context.Context, pool *pgxpool.Pool, event string, hall Hall
 			outcome, detail = HoldsLost, strings.Join(lost, ", ")
 			return errRefused
 		}
-		return copyHall(ctx, tx, event, hall)
+		if err := copyHall(ctx, tx, event, hall); err != nil {
+			return err
+		}
+		if detail, err = rulesLost(ctx, tx, event); err == nil && detail != "" {
+			outcome, err = RulesLost, errRefused
+		}
+		return err
 	})
 	if errors.Is(err, errRefused) {
 		return outcome, detail, nil
@@ -222,4 +229,17 @@ func Tiers(ctx context.Context, pool *pgxpool.Pool, event string) ([]Tier, error
 		return nil, fmt.Errorf("price tiers of %s: %w", event, err)
 	}
 	return tiers, nil
+}
+
+// rulesLost is what the event's rules name and its hall has not.
+func rulesLost(ctx context.Context, tx pgx.Tx, event string) (name string, err error) {
+	var limits TierLimits
+	var presales []Presale
+	err = tx.QueryRow(ctx, `SELECT tier_limits, presales FROM events WHERE id = $1`, event).Scan(&limits, &presales)
+	if err != nil || len(limits) == 0 && len(presales) == 0 {
+		return "", err
+	}
+	parts, err := partsOf(ctx, tx, event)
+	_, name = parts.Lack(limits, presales)
+	return name, err
 }

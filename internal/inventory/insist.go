@@ -28,6 +28,7 @@ func (c *Claimer) insist(ctx context.Context, conn *pgxpool.Conn, attempts []*as
 		var b pgx.Batch
 		makeAccounts(&b, attempts)
 		lockAccounts(&b, attempts, lapsed)
+		lockCodes(&b, attempts, lapsed...)
 		if leavesChoice(attempts) {
 			oneChooser(&b, attempts)
 		}

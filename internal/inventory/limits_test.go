@@ -3,6 +3,7 @@ package inventory
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"waitroom/internal/pgtest"
 )
@@ -86,4 +87,54 @@ func TestLimitsMayChangeDuringTheSale(t *testing.T) {
 	s.end("a", Cancelled)
 	third := c.Claim(t.Context(), s.attempt("a", "k3", s.seats[2]))
 	wantTally(t, []Answer{first, second, third}, map[string]int{"claimed": 2, "over_limit account": 1})
+}
+
+// A tier's own limit holds for each account, however its seats are asked for and
+// over all its orders; other tiers, and other accounts, do not count.
+func TestAnAccountKeepsATiersLimit(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 10, 10, `account_limit = 10, tier_limits = '{"Front": 2, "Standing": 3}'`).rowsOf(5)
+	c := s.claimer(usual)
+	ask := func(a Attempt) Answer { return c.Claim(t.Context(), a) }
+	wantTally(t, []Answer{
+		ask(s.attempt("a", "k1", s.seats[0:3]...)), ask(s.standing("a", "k2", 4)), ask(s.best("a", "k3", Best{Count: 3})),
+		ask(s.attempt("a", "k4", s.seats[0])),
+	}, map[string]int{"over_limit tier": 3, "claimed": 1})
+	s.pay("a")
+	wantTally(t, []Answer{
+		ask(s.attempt("a", "k5", s.seats[1:3]...)), ask(s.best("a", "k6", Best{Count: 2})), ask(s.best("a", "k7", Best{Count: 1})),
+		ask(s.best("b", "k8", Best{Count: 2})),
+	}, map[string]int{"over_limit tier": 2, "claimed": 2})
+	s.pay("a")
+	wantTally(t, []Answer{
+		ask(s.attempt("a", "k9", s.seats[4])), ask(s.standing("a", "k10", 3)),
+	}, map[string]int{"over_limit tier": 1, "claimed": 1})
+	s.lapse("a") // the three that stand lapse, and may be had again
+	wantTally(t, []Answer{ask(s.standing("a", "k11", 3))}, map[string]int{"claimed": 1})
+}
+
+// Whoever holds and lets lapse, over and over, is let wait: five times in a row
+// are three, and then one after each cool-down. Who cancels is not, nor is
+// anybody else.
+func TestLapsingOverAndOverCoolsDown(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 4, 0, "lapse_limit = 3, cool_down = '10 minutes'")
+	c := s.claimer(usual)
+	var answers []Answer
+	for i := range 5 {
+		answers = append(answers, c.Claim(t.Context(), s.attempt("a", fmt.Sprint("k", i), s.seats[0])))
+		s.lapse("a")
+	}
+	wantTally(t, answers, map[string]int{"claimed": 3, "cool_down": 2})
+	if last := answers[4]; last.Wait <= 9*time.Minute || last.Wait > 10*time.Minute {
+		t.Errorf("told to wait %s, want the rest of 10 minutes", last.Wait)
+	}
+	if n := counterOf(t, c.meter.outcomes.WithLabelValues("cool_down")); n != 2 {
+		t.Errorf("%v counted, want 2", n)
+	}
+	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("b", "k", s.seats[0]))}, map[string]int{"claimed": 1})
+	s.exec(`UPDATE orders SET pay_by = pay_by - interval '10 minutes' WHERE account = 'a'`)
+	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("a", "k6", s.seats[1]))}, map[string]int{"claimed": 1})
+	s.end("a", Cancelled)
+	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("a", "k7", s.seats[1]))}, map[string]int{"claimed": 1})
+	s.lapse("a")
+	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("a", "k8", s.seats[1]))}, map[string]int{"cool_down": 1})
 }

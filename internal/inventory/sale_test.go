@@ -90,6 +90,8 @@ func (s *sale) audit() {
 			WHERE o.event_id = $1 AND o.status IN ('pending', 'paid') AND l.given_back_by IS NULL GROUP BY l.seat_id HAVING count(*) > 1) doubled`,
 		"ended orders that did not return each seat once": `SELECT count(*) FROM orders o WHERE o.event_id = $1 AND o.status IN ('expired', 'cancelled')
 			AND seat_count <> (SELECT count(*) FROM seat_returns r WHERE r.order_id = o.id AND r.cause = o.status || ':' || o.id)`,
+		"presale codes counted wrong": `SELECT count(*) FROM presale_codes c WHERE c.event_id = $1 AND (used, seats_used) <>
+			(SELECT count(*), coalesce(sum(seat_count), 0) FROM orders o WHERE o.event_id = c.event_id AND o.code = c.hash AND status IN ('pending', 'paid'))`,
 		"handovers from order to order": `SELECT count(*) FROM seat_changes WHERE event_id = $1 AND from_order IS NOT NULL AND to_order IS NOT NULL`,
 		"ends that were not told once each": `SELECT count(*) FROM orders o WHERE o.event_id = $1 AND o.status IN ('expired', 'cancelled')
 			AND 2 <> (SELECT count(*) FROM notices n WHERE n.subject = o.id::text AND n.version = o.version AND n.kind IN ('order.' || o.status, 'tickets.returned'))`,

@@ -46,14 +46,16 @@ type request struct {
 	Tier        string  `json:"tier,omitempty"`
 	Quantity    int     `json:"quantity,omitempty"`
 	Best        *Best   `json:"best,omitempty"`
+	Code        []byte  `json:"code,omitempty"`
 }
 
 type response struct {
-	Outcome Outcome   `json:"outcome"`
-	Order   uuid.UUID `json:"order,omitzero"`
-	Taken   []int64   `json:"taken,omitempty"`
-	Limit   Limit     `json:"limit,omitempty"`
-	Left    int       `json:"left,omitempty"`
+	Outcome Outcome       `json:"outcome"`
+	Order   uuid.UUID     `json:"order,omitzero"`
+	Taken   []int64       `json:"taken,omitempty"`
+	Limit   Limit         `json:"limit,omitempty"`
+	Left    int           `json:"left,omitempty"`
+	Wait    time.Duration `json:"wait,omitempty"`
 }
 
 // Ask asks the claimers for seats, and waits until ctx ends, which has to have
@@ -68,7 +70,7 @@ func Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
 	}
 	data, err := json.Marshal(request{
 		time.Until(deadline).Milliseconds(), a.Event, a.Account, a.Holder, a.Epoch, a.Place, a.Take, a.Quota,
-		a.Key, a.BodyHash[:], a.Seats, a.Tier, a.Quantity, a.Best,
+		a.Key, a.BodyHash[:], a.Seats, a.Tier, a.Quantity, a.Best, a.Code,
 	})
 	if err != nil {
 		return Answer{}, err
@@ -90,7 +92,7 @@ func read(data []byte) (Answer, error) {
 		return Answer{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	switch r.Outcome {
-	case Claimed, Already, Taken, SoldOut, OverLimit, KeyReused, SaleClosed:
+	case Claimed, Already, Taken, SoldOut, OverLimit, KeyReused, SaleClosed, CodeUnknown, CodeSpent, CodeNeeded, CoolDown:
 		return Answer(r), nil
 	case Busy:
 		return Answer{}, ErrBusy
@@ -136,7 +138,7 @@ func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err err
 func (r request) attempt() Attempt {
 	return Attempt{
 		r.Event, r.Account, r.Holder, r.Epoch, r.Place, r.Take, r.Quota,
-		r.Key, [32]byte(r.BodyHash), r.Seats, r.Tier, r.Quantity, r.Best,
+		r.Key, [32]byte(r.BodyHash), r.Seats, r.Tier, r.Quantity, r.Best, r.Code,
 	}
 }
 
