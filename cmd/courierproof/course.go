@@ -109,7 +109,7 @@ func (c *course) start(ctx context.Context) (stop func() error, err error) {
 	common := daemon.Common{Ops: process.Ops{OpsAddr: "127.0.0.1:0", DrainLimit: 15 * time.Second}, DatabaseURL: c.database, Replicas: 1, Logs: io.Discard}
 	expirer := daemon.ExpirerConfig{Common: common, NATSURL: "nats://127.0.0.1:1", Every: 200 * time.Millisecond, Batch: 200}
 	courier := daemon.CourierConfig{
-		Common: common, Every: 50 * time.Millisecond, InFlight: 256, Limit: 10 * time.Second, Lease: 30 * time.Second, Conns: 6,
+		Common: common, Every: 50 * time.Millisecond, InFlight: 256, Failing: 0.5, Limit: 10 * time.Second, Lease: 30 * time.Second, Conns: 6,
 		Factor: 2, Slack: 1, SuccessMin: 200, SuccessMax: 299, Jitter: 0.1,
 		DisableAfter: 20, DisableFailingFor: 10 * time.Second, WaitAtMost: 168 * time.Hour, Loopback: true,
 	}

@@ -25,7 +25,7 @@ type endpointsDeliveriesCmd struct {
 	Kind      string    `help:"Of this kind, as order.paid."`
 	About     string    `help:"About this order, or another subject."`
 	Since     time.Time `format:"2006-01-02T15:04:05Z07:00" help:"Of what became true since then, as 2026-07-01T18:00:00Z."`
-	Before    int64     `help:"Only deliveries before this one."`
+	Before    int64     `help:"Only what a list that ends with this one goes on with."`
 	Most      int       `default:"100" help:"How many."`
 }
 

@@ -17,6 +17,7 @@ type CourierConfig struct {
 	Common
 	Every    time.Duration `env:"COURIER_EVERY" default:"50ms" help:"How often it looks for what is due. Longer: notices come later."`
 	InFlight int           `env:"COURIER_SENDS_IN_FLIGHT" default:"256" help:"Attempts under way at most, of all endpoints. Fewer: receivers that do not answer hold up others'."`
+	Failing  float64       `env:"COURIER_FAILING_SHARE" default:"0.5" help:"Of these, the share that endpoints may have whose last attempt failed; one at least. More: receivers that do not answer leave less to the others. Less: they are told later, once they answer."`
 	Limit    time.Duration `env:"COURIER_SEND_LIMIT" default:"10s" help:"Ends one attempt, name look-up, TLS and reading included. Shorter: slow receivers are told again and again. It has to end within DRAIN_LIMIT."`
 	Lease    time.Duration `env:"COURIER_LEASE" default:"30s" help:"After it a delivery whose courier was killed is sent again. At least twice COURIER_SEND_LIMIT."`
 	Conns    int           `env:"COURIER_CONNS" default:"6" help:"Connections to Postgres. Fewer: ends of attempts are written down later."`
@@ -37,6 +38,7 @@ func (c CourierConfig) Validate() error {
 	return errors.Join(
 		process.Want(c.Every >= time.Millisecond && c.Every <= time.Minute, "COURIER_EVERY %s: want 1ms to 1m", c.Every),
 		process.Want(c.InFlight >= 1 && c.InFlight <= 10_000, "COURIER_SENDS_IN_FLIGHT %d: want 1 to 10000", c.InFlight),
+		process.Want(c.Failing > 0 && c.Failing <= 1, "COURIER_FAILING_SHARE %g: want above 0, and 1 at most", c.Failing),
 		process.Want(c.Limit >= 100*time.Millisecond && c.Limit <= time.Minute && c.Limit < c.DrainLimit, "COURIER_SEND_LIMIT %s: want 100ms to 1m, and less than DRAIN_LIMIT", c.Limit),
 		process.Want(c.Lease >= 2*c.Limit && c.Lease <= time.Hour, "COURIER_LEASE %s: want twice COURIER_SEND_LIMIT to 1h", c.Lease),
 		process.Want(c.Conns >= 2, "COURIER_CONNS %d: want at least 2", c.Conns),
@@ -58,6 +60,9 @@ func (c CourierConfig) terms() webhooks.Terms {
 	}
 }
 
+// failingInFlight is how many attempts at failing endpoints may be under way.
+func (c CourierConfig) failingInFlight() int { return max(1, int(c.Failing*float64(c.InFlight))) }
+
 // Courier sends organisers' webhooks. Any number may run: each delivery is in one's
 // hands at a time.
 func Courier(ctx context.Context, c CourierConfig) error {
@@ -72,10 +77,10 @@ func (c CourierConfig) setup(ctx context.Context, p *process.Process) error {
 	if err := c.fits(ctx, p, pool, pooled("deliveries", pool)); err != nil {
 		return err
 	}
-	m := newCourierMetrics(p.Metrics, p.Log, c.InFlight, c.Limit)
+	m := newCourierMetrics(p.Metrics, p.Log, c.InFlight, c.failingInFlight(), c.Limit)
 	courier := webhooks.NewCourier(webhooks.Courier{
 		Pool: pool, Name: replicaName("courier"), Client: webhooks.NewClient(webhooks.Reach{Limit: c.Limit, Loopback: c.Loopback}),
-		Terms: c.terms(), InFlight: c.InFlight, Every: c.Every, Lease: c.Lease, Chance: rand.Float64,
+		Terms: c.terms(), InFlight: c.InFlight, FailingInFlight: c.failingInFlight(), Every: c.Every, Lease: c.Lease, Chance: rand.Float64,
 		Looked: m.looked, Seen: m.seen,
 	})
 	p.Go("courier", func(taking context.Context) error { return courier.Run(taking, p.Work()) })

@@ -26,7 +26,7 @@ import (
 func courierConfig(db string) daemon.CourierConfig {
 	return daemon.CourierConfig{
 		Common: daemon.Common{Ops: ops(), DatabaseURL: db, Logs: io.Discard},
-		Every:  20 * time.Millisecond, InFlight: 32, Limit: 3 * time.Second, Lease: 6 * time.Second, Conns: 4,
+		Every:  20 * time.Millisecond, InFlight: 32, Failing: 0.5, Limit: 3 * time.Second, Lease: 6 * time.Second, Conns: 4,
 		Factor: 2, SuccessMin: 200, SuccessMax: 299, DisableAfter: 20, WaitAtMost: time.Hour, Loopback: true,
 	}
 }

@@ -22,6 +22,7 @@ type courierMetrics struct {
 	lost      prometheus.Counter
 	givenUp   prometheus.Counter
 	inFlight  prometheus.Gauge
+	failing   prometheus.Gauge // of these, at failing endpoints
 
 	patience time.Duration // how long after its last look a courier counts as at work
 
@@ -32,8 +33,9 @@ type courierMetrics struct {
 }
 
 // newCourierMetrics makes those of a courier that has so many attempts under way at
-// most, each for so long: while all are, it does not look.
-func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int, limit time.Duration) *courierMetrics {
+// most, so many of them at failing endpoints, each for so long: while all are, it does
+// not look.
+func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most, failing int, limit time.Duration) *courierMetrics {
 	f := promauto.With(r)
 	m := &courierMetrics{
 		log: log, patience: 10*time.Second + limit,
@@ -59,10 +61,16 @@ func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int, limi
 		inFlight: f.NewGauge(prometheus.GaugeOpts{
 			Name: "waitroom_webhook_sends_in_flight", Help: "Attempts under way.",
 		}),
+		failing: f.NewGauge(prometheus.GaugeOpts{
+			Name: "waitroom_webhook_failing_sends_in_flight", Help: "Attempts under way at endpoints whose last attempt had failed when they began.",
+		}),
 	}
 	f.NewGauge(prometheus.GaugeOpts{
 		Name: "waitroom_webhook_sends_in_flight_max", Help: "Attempts under way at most.",
 	}).Set(float64(most))
+	f.NewGauge(prometheus.GaugeOpts{
+		Name: "waitroom_webhook_failing_sends_in_flight_max", Help: "Attempts under way at such endpoints at most; the rest is for the others.",
+	}).Set(float64(failing))
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "waitroom_webhook_courier_up", Help: "1 while this process takes deliveries: it looked for them without error, at most 10 s and one attempt's limit ago.",
 	}, func() float64 {
@@ -76,8 +84,13 @@ func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most int, limi
 
 // looked is told of each look for what is due. One that failed is logged, at most
 // every 10 s; the next is soon.
-func (m *courierMetrics) looked(took int, err error) {
-	m.inFlight.Add(float64(took))
+func (m *courierMetrics) looked(taken []webhooks.Errand, err error) {
+	m.inFlight.Add(float64(len(taken)))
+	for _, e := range taken {
+		if e.Failing {
+			m.failing.Inc()
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
@@ -109,6 +122,9 @@ func (m *courierMetrics) takes() error {
 // seen counts and logs an attempt, once what follows from it is written down.
 func (m *courierMetrics) seen(e webhooks.Errand, o webhooks.Outcome, s webhooks.Settled, err error) {
 	m.inFlight.Dec()
+	if e.Failing {
+		m.failing.Dec()
+	}
 	log := m.log.With("delivery", e.Delivery, "endpoint", e.Endpoint, "attempt", e.Attempt, "status", o.Status)
 	if err != nil {
 		m.attempts.WithLabelValues("unwritten").Inc()

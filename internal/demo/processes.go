@@ -72,7 +72,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 		return err
 	}
 	courier := daemon.CourierConfig{
-		Every: 50 * time.Millisecond, InFlight: 64, Limit: 5 * time.Second, Lease: 15 * time.Second, Conns: 4, Loopback: true,
+		Every: 50 * time.Millisecond, InFlight: 64, Failing: 0.5, Limit: 5 * time.Second, Lease: 15 * time.Second, Conns: 4, Loopback: true,
 		Factor: 2, Slack: 1, SuccessMin: 200, SuccessMax: 299, Jitter: 0.1, DisableAfter: 20, DisableFailingFor: 10 * time.Second, WaitAtMost: time.Hour,
 	}
 	if _, err := h.run(ctx, "courier", func(ctx context.Context, c daemon.Common) error {

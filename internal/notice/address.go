@@ -18,12 +18,12 @@ import (
 func address(ctx context.Context, conn *pgx.Conn) (notices, deliveries int, err error) {
 	err = conn.QueryRow(ctx, `
 		WITH due AS MATERIALIZED (
-		  SELECT n.id, n.kind, n.subject, coalesce(n.organiser, e.organiser) AS organiser
+		  SELECT n.id, n.kind, n.subject, n.at, coalesce(n.organiser, e.organiser) AS organiser
 		  FROM notices n LEFT JOIN events e ON e.id = n.event_id
 		  WHERE n.addressed IS NULL ORDER BY n.id LIMIT $1
 		), written AS (
-		  INSERT INTO deliveries (notice_id, endpoint_id)
-		  SELECT d.id, p.id FROM due d JOIN endpoints p ON p.organiser = d.organiser
+		  INSERT INTO deliveries (notice_id, endpoint_id, notice_kind, notice_at)
+		  SELECT d.id, p.id, d.kind, d.at FROM due d JOIN endpoints p ON p.organiser = d.organiser
 		  WHERE p.deleted_at IS NULL AND (p.kinds = '{}' OR d.kind = ANY(p.kinds))
 		    AND NOT (d.kind = 'endpoint.disabled' AND d.subject = p.id)
 		  ORDER BY d.id, p.id

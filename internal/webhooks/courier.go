@@ -20,10 +20,13 @@ type Courier struct {
 	Every    time.Duration // how often it looks for what is due
 	Lease    time.Duration // longer than an attempt, and its writing down, can take
 	Chance   func() float64
+	// FailingInFlight is how many of those under way may be of endpoints whose last
+	// attempt failed; the rest is for the others.
+	FailingInFlight int
 
 	// Told of each look for what is due, and of each attempt when it is written down,
 	// or could not be.
-	Looked func(took int, err error)
+	Looked func(taken []Errand, err error)
 	Seen   func(Errand, Outcome, Settled, error)
 
 	book *book
@@ -53,7 +56,7 @@ func (c *Courier) Run(taking, work context.Context) error {
 			continue
 		}
 		errands, err := c.take(work, c.InFlight-len(free))
-		c.Looked(len(errands), err)
+		c.Looked(errands, err)
 		for _, e := range errands {
 			free <- struct{}{}
 			sends.Go(func() {

@@ -106,8 +106,8 @@ func usualTerms() Terms {
 func (d *depot) courier(name string) *Courier {
 	return NewCourier(Courier{
 		Pool: d.pool, Name: name, Client: NewClient(Reach{Limit: 10 * time.Second, Loopback: true}), Terms: usualTerms(),
-		InFlight: 100, Every: 20 * time.Millisecond, Lease: time.Minute, Chance: func() float64 { return 0.5 },
-		Looked: func(_ int, err error) {
+		InFlight: 100, FailingInFlight: 50, Every: 20 * time.Millisecond, Lease: time.Minute, Chance: func() float64 { return 0.5 },
+		Looked: func(_ []Errand, err error) {
 			if err != nil && d.Context().Err() == nil {
 				d.Errorf("take: %v", err)
 			}

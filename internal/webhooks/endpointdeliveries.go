@@ -53,16 +53,16 @@ type Which struct {
 	Kind      string
 	About     string    // an order, or whatever the notice's subject is
 	Since     time.Time // of what became true since then
-	Before    int64     // only deliveries before this one
+	Before    int64     // only deliveries that come after this one, which ended a page
 	Most      int
 }
 
 const deliveryColumns = `d.id, d.endpoint_id, e.deleted_at IS NOT NULL, d.notice_id, n.kind, coalesce(n.event_id, ''), n.subject, n.version, n.at,
 	d.status, d.go, d.attempts, d.due_at, coalesce(d.reason, ''), d.ended_at`
 
-// ofStatus is the condition of a status, written out: plans are made once for all
-// values, and only of one that it reads does Postgres know that an index of the
-// dead alone will do.
+// ofStatus and ofKind are conditions, written out: plans are made once for all
+// values, and only of what it reads does Postgres know that an index of the dead
+// alone, or of one kind, will do.
 func ofStatus(status string) string {
 	if !slices.Contains([]string{"waiting", "sending", "delivered", "dead"}, status) {
 		return "$3 = ''"
@@ -70,48 +70,25 @@ func ofStatus(status string) string {
 	return "$3 <> '' AND d.status = '" + status + "'"
 }
 
-// Deliveries are those of endpoints, also of ones that were deleted; the newest
-// first. Each endpoint's are read by their own index, as many as there may be.
+func ofKind(kind string) string {
+	if kind == "" {
+		return "$4 = ''"
+	}
+	return "d.notice_kind = $4"
+}
+
+// older are those that come after the page that ended with a delivery; after none,
+// all do.
+const older = `(d.notice_at, d.id) < (coalesce((SELECT b.notice_at FROM deliveries b WHERE b.id = $6), 'infinity'), $6)`
+
+// Deliveries are those of endpoints, also of ones that were deleted; what became
+// true last comes first.
 func Deliveries(ctx context.Context, pool *pgxpool.Pool, w Which) ([]Delivery, error) {
+	sql, args := w.ofEndpoints()
 	if w.About != "" {
-		return deliveriesAbout(ctx, pool, w)
+		sql, args = w.ofNotices()
 	}
-	rows, err := pool.Query(ctx, `
-		SELECT `+deliveryColumns+`
-		FROM endpoints e, LATERAL (
-		  SELECT d.id, d.endpoint_id, d.notice_id, d.status, d.go, d.attempts, d.due_at, d.reason, d.ended_at
-		  FROM deliveries d JOIN notices n ON n.id = d.notice_id
-		  WHERE d.endpoint_id = e.id AND ($6 = 0 OR d.id < $6) AND `+ofStatus(w.Status)+`
-		    AND ($4 = '' OR n.kind = $4) AND ($5::timestamptz IS NULL OR n.at >= $5)
-		  ORDER BY d.id DESC LIMIT $7
-		) d JOIN notices n ON n.id = d.notice_id
-		WHERE ($1 = '' OR e.organiser = $1) AND ($2 = '' OR e.id = $2)
-		ORDER BY d.id DESC LIMIT $7`, w.Organiser, w.Endpoint, w.Status, w.Kind, since(w.Since), w.Before, w.Most)
-	return collectDeliveries(rows, err)
-}
-
-// deliveriesAbout begins at the notices, which are few: a refund is about its
-// order too.
-func deliveriesAbout(ctx context.Context, pool *pgxpool.Pool, w Which) ([]Delivery, error) {
-	rows, err := pool.Query(ctx, `
-		SELECT `+deliveryColumns+`
-		FROM notices n JOIN deliveries d ON d.notice_id = n.id JOIN endpoints e ON e.id = d.endpoint_id
-		WHERE n.subject IN (SELECT $8::text UNION SELECT o.id FROM refund_operations o
-		    WHERE o.order_id = CASE WHEN $8 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN $8::uuid END)
-		  AND ($1 = '' OR e.organiser = $1) AND ($2 = '' OR e.id = $2) AND ($3 = '' OR d.status = $3) AND ($4 = '' OR n.kind = $4)
-		  AND ($5::timestamptz IS NULL OR n.at >= $5) AND ($6 = 0 OR d.id < $6)
-		ORDER BY d.id DESC LIMIT $7`, w.Organiser, w.Endpoint, w.Status, w.Kind, since(w.Since), w.Before, w.Most, w.About)
-	return collectDeliveries(rows, err)
-}
-
-func since(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func collectDeliveries(rows pgx.Rows, err error) ([]Delivery, error) {
+	rows, err := pool.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("deliveries: %w", err)
 	}
@@ -120,6 +97,45 @@ func collectDeliveries(rows pgx.Rows, err error) ([]Delivery, error) {
 		return nil, fmt.Errorf("deliveries: %w", err)
 	}
 	return all, nil
+}
+
+// ofEndpoints reads each endpoint's by an index of their own, no more than are
+// asked for, as many as there may be.
+func (w Which) ofEndpoints() (sql string, args []any) {
+	return `
+		SELECT ` + deliveryColumns + `
+		FROM endpoints e, LATERAL (
+		  SELECT d.id, d.endpoint_id, d.notice_id, d.notice_at, d.status, d.go, d.attempts, d.due_at, d.reason, d.ended_at
+		  FROM deliveries d
+		  WHERE d.endpoint_id = e.id AND ` + ofStatus(w.Status) + ` AND ` + ofKind(w.Kind) + `
+		    AND d.notice_at >= coalesce($5::timestamptz, '-infinity') AND ` + older + `
+		  ORDER BY d.notice_at DESC, d.id DESC LIMIT $7
+		) d JOIN notices n ON n.id = d.notice_id
+		WHERE ($1 = '' OR e.organiser = $1) AND ($2 = '' OR e.id = $2)
+		ORDER BY d.notice_at DESC, d.id DESC LIMIT $7`, w.args()
+}
+
+// ofNotices begins at the notices, which are few: a refund is about its order too.
+func (w Which) ofNotices() (sql string, args []any) {
+	return `
+		SELECT ` + deliveryColumns + `
+		FROM notices n JOIN deliveries d ON d.notice_id = n.id JOIN endpoints e ON e.id = d.endpoint_id
+		WHERE n.subject IN (SELECT $8::text UNION SELECT o.id FROM refund_operations o
+		    WHERE o.order_id = CASE WHEN $8 ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN $8::uuid END)
+		  AND ($1 = '' OR e.organiser = $1) AND ($2 = '' OR e.id = $2) AND ($3 = '' OR d.status = $3) AND ($4 = '' OR n.kind = $4)
+		  AND d.notice_at >= coalesce($5::timestamptz, '-infinity') AND ` + older + `
+		ORDER BY d.notice_at DESC, d.id DESC LIMIT $7`, append(w.args(), w.About)
+}
+
+func (w Which) args() []any {
+	return []any{w.Organiser, w.Endpoint, w.Status, w.Kind, since(w.Since), w.Before, w.Most}
+}
+
+func since(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // FindDelivery is a delivery with its body as it is sent, and its attempts,

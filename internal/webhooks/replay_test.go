@@ -110,7 +110,7 @@ func TestReplayedSinceIsReplayedOnce(t *testing.T) {
 }
 
 // Deliveries are found by status, kind, endpoint, order and time, page by page,
-// each once.
+// each once, what became true last first.
 func TestDeliveriesAreFound(t *testing.T) {
 	o := openOffice(t)
 	o.endpoint("e")
@@ -122,6 +122,7 @@ func TestDeliveriesAreFound(t *testing.T) {
 		INSERT INTO deliveries (notice_id, endpoint_id) SELECT n.id, e.id FROM n, endpoints e`, order)
 	seen := func(w webhooks.Which) (ids []int64) {
 		t.Helper()
+		var last webhooks.Delivery
 		w.Organiser = "acme"
 		for w.Most = 3; ; {
 			page, err := webhooks.Deliveries(t.Context(), o.pool, w)
@@ -129,7 +130,10 @@ func TestDeliveriesAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, d := range page {
-				ids = append(ids, d.ID)
+				if newer := last.At.Compare(d.At); len(ids) > 0 && (newer < 0 || newer == 0 && last.ID < d.ID) {
+					t.Errorf("%+v: delivery %d of %s comes after %d of %s", w, d.ID, d.At, last.ID, last.At)
+				}
+				ids, last = append(ids, d.ID), d
 			}
 			if len(page) < w.Most {
 				return ids
@@ -153,8 +157,9 @@ func TestDeliveriesAreFound(t *testing.T) {
 		"since later":    {webhooks.Which{Since: time.Now().Add(time.Hour)}, 0},
 	} {
 		ids := seen(x.w)
-		if !slices.IsSortedFunc(ids, func(a, b int64) int { return int(b - a) }) || len(slices.Compact(ids)) != x.n {
-			t.Errorf("%s: %v, want %d, newest first", what, ids, x.n)
+		each := slices.Compact(slices.Sorted(slices.Values(ids)))
+		if len(ids) != x.n || len(each) != x.n {
+			t.Errorf("%s: %v, want %d, each once", what, ids, x.n)
 		}
 	}
 	all, err := webhooks.Deliveries(t.Context(), o.pool, webhooks.Which{Organiser: "acme", About: order, Endpoint: "e", Most: 1})

@@ -17,8 +17,9 @@ type Errand struct {
 	Go, Attempt int
 	Courier     string // whose it is
 
-	URL  string
-	Keys [][]byte // that sign now
+	URL     string
+	Keys    [][]byte // that sign now
+	Failing bool     // its endpoint's last attempt failed
 	Message
 	Schedule
 
@@ -26,7 +27,8 @@ type Errand struct {
 }
 
 const (
-	// endpointsAtOnce bounds what one taking locks.
+	// endpointsAtOnce bounds what one taking locks, of those that are well and of the
+	// failing.
 	endpointsAtOnce = 64
 	// An endpoint's rate is kept in steps of 100 ms: so many of its minute's
 	// attempts may begin at once, one at least.
@@ -43,10 +45,14 @@ const (
 // commits later finds these attempts begun. A row that somebody else holds is left
 // for the next time. Each attempt moves the next start by its share of a minute,
 // from now on: time that was not used is not made up for.
+//
+// An endpoint whose last attempt failed is failing. It is taken from once at a time,
+// and only while no more than a courier's share for such are under way, so that
+// receivers that do not answer leave the rest to those that do.
 func (c *Courier) take(ctx context.Context, most int) (errands []Errand, err error) {
 	taken := time.Now()
 	err = pg.InTx(ctx, c.Pool, func(tx pgx.Tx) error {
-		due, err := lockDue(ctx, tx)
+		due, err := c.lockDue(ctx, tx)
 		if err != nil || len(due) == 0 {
 			return err
 		}
@@ -62,17 +68,35 @@ func (c *Courier) take(ctx context.Context, most int) (errands []Errand, err err
 	return errands, nil
 }
 
-// lockDue locks endpoints that something is due for, the longest unserved first. One
-// that has as many under way as it bears is passed over, or those would be in the way
-// of all others; whether it still has room is asked again under the lock.
-func lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
+// lockDue locks endpoints that something is due for: those that are well, and of the
+// failing as many as there is room for, so that neither are in the others' way.
+func (c *Courier) lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	due, err := lockWhere(ctx, tx, `p.failures = 0`, endpointsAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	var room int
+	err = tx.QueryRow(ctx, `
+		SELECT $1 - count(*) FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id
+		WHERE d.status = 'sending' AND d.courier = $2 AND p.failures > 0`, c.FailingInFlight, c.Name).Scan(&room)
+	if err != nil || room <= 0 {
+		return due, err
+	}
+	failing, err := lockWhere(ctx, tx, `p.failures > 0`, min(room, endpointsAtOnce))
+	return append(due, failing...), err
+}
+
+// lockWhere locks the longest unserved first. An endpoint that has as many under way
+// as it bears is passed over, or those would be in the way of all others; whether it
+// still has room is asked again under the lock.
+func lockWhere(ctx context.Context, tx pgx.Tx, is string, most int) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT p.id FROM endpoints p
-		WHERE p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
+		WHERE p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now() AND `+is+`
 		  AND EXISTS (SELECT FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'waiting' AND d.due_at <= now())
 		  AND p.in_flight > (SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')
 		ORDER BY p.next_start_at, p.id LIMIT $1
-		FOR NO KEY UPDATE OF p SKIP LOCKED`, endpointsAtOnce)
+		FOR NO KEY UPDATE OF p SKIP LOCKED`, most)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +108,7 @@ func lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
 func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most int) ([]Errand, error) {
 	rows, err := tx.Query(ctx, `
 		WITH room AS MATERIALIZED (
-		  SELECT p.id, clock_timestamp() AS at, least(greatest(1, p.per_minute / $5), p.in_flight - (
+		  SELECT p.id, clock_timestamp() AS at, least(CASE WHEN p.failures > 0 THEN 1 ELSE greatest(1, p.per_minute / $5) END, p.in_flight - (
 		    SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')) AS room
 		  FROM endpoints p
 		  WHERE p.id = ANY($1) AND p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
@@ -105,7 +129,7 @@ func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most
 		  UPDATE endpoints p SET next_start_at = t.at + t.n * interval '1 minute' / p.per_minute
 		  FROM (SELECT endpoint_id, max(at) AS at, count(*) AS n FROM taken GROUP BY endpoint_id) t WHERE p.id = t.endpoint_id
 		)
-		SELECT t.id, p.id, t.go, t.attempts, p.url, p.secret, CASE WHEN p.old_secret_until > now() THEN p.old_secret END,
+		SELECT t.id, p.id, t.go, t.attempts, p.failures > 0, p.url, p.secret, CASE WHEN p.old_secret_until > now() THEN p.old_secret END,
 		  n.id, n.kind, coalesce(n.event_id, ''), n.subject, n.version, n.at, n.body,
 		  p.max_attempts, p.backoff_base, p.dispatch_gap, p.min_interval
 		FROM taken t JOIN endpoints p ON p.id = t.endpoint_id JOIN notices n ON n.id = t.notice_id
@@ -115,7 +139,7 @@ func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most
 	}
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Errand, err error) {
 		var key, old []byte
-		err = row.Scan(&e.Delivery, &e.Endpoint, &e.Go, &e.Attempt, &e.URL, &key, &old,
+		err = row.Scan(&e.Delivery, &e.Endpoint, &e.Go, &e.Attempt, &e.Failing, &e.URL, &key, &old,
 			&e.ID, &e.Kind, &e.Event, &e.Subject, &e.Version, &e.At, &e.Body,
 			&e.MaxAttempts, &e.BackoffBase, &e.DispatchGap, &e.MinInterval)
 		if e.Keys = [][]byte{key}; old != nil {

@@ -249,3 +249,58 @@ func TestACourierEndsWhatItHasBegun(t *testing.T) {
 		t.Errorf("%d wait untouched, want 3", n)
 	}
 }
+
+// Endpoints that fail, however many and however long each attempt takes, have their
+// share of a courier's attempts, and leave the rest to those that answer.
+func TestFailingEndpointsLeaveRoomForTheOthers(t *testing.T) {
+	d := openDepot(t)
+	const silents, inFlight, share, notices = endpointsAtOnce + 6, 8, 4, 30
+	release := make(chan struct{})
+	var mu sync.Mutex
+	before, now, most := map[string]bool{}, 0, 0
+	silent := d.receiver(func(_ http.ResponseWriter, r *http.Request, _ int) {
+		mu.Lock()
+		again := before[r.URL.Path]
+		if before[r.URL.Path] = true; again {
+			now++
+			most = max(most, now)
+		}
+		mu.Unlock()
+		if !again {
+			panic(http.ErrAbortHandler) // the first time it hangs up, and is failing
+		}
+		<-release
+		mu.Lock()
+		now--
+		mu.Unlock()
+	})
+	waiting := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return now
+	}
+	well := d.receiver(says200)
+	for i := range silents {
+		id := fmt.Sprintf("a-%02d", i)
+		d.endpoint(id, silent.URL+"/"+id, "in_flight = 1")
+	}
+	d.tell(1)
+	c := d.courier("c")
+	c.Client = NewClient(Reach{Limit: 10 * time.Minute, Loopback: true})
+	c.Lease, c.InFlight, c.FailingInFlight = 30*time.Minute, inFlight, share
+	d.work(c)
+	d.within(d.patience(), "the silent ones have their share", func() bool { return waiting() == share })
+	d.endpoint("well", well.URL, "next_start_at = now()") // it was served after all of these
+	d.tell(notices)
+	d.within(d.patience(), "the other one has all of its own", func() bool {
+		return d.count(`SELECT count(*) FROM deliveries WHERE endpoint_id = 'well' AND status = 'delivered'`) == notices
+	})
+	if n := waiting(); n != share {
+		t.Errorf("%d attempts at failing endpoints are under way meanwhile, want %d", n, share)
+	}
+	close(release)
+	d.until(silents*(1+notices)+notices, "delivered") // and they are told, once they answer
+	if most > share {
+		t.Errorf("%d attempts at failing endpoints were under way, want %d at most", most, share)
+	}
+}
