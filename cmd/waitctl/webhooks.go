@@ -22,7 +22,7 @@ import (
 type webhooksCmd struct {
 	Plan   webhooksPlanCmd   `cmd:"" help:"Work out when each attempt might have begun, and write the report: 0 written, 2 a fact cannot be had, 3 the contract is unusable."`
 	Health webhooksHealthCmd `cmd:"" help:"Work every figure of the report out again, by other code, and compare: 0 clean, 2 something differs or cannot be had, 3 the contract is unusable."`
-	Probe  webhooksProbeCmd  `cmd:"" help:"Hold the report against contract and ledgers from outside: 0 no difference, 1 there is one."`
+	Probe  webhooksProbeCmd  `cmd:"" help:"Hold the report against contract and ledgers from outside: 0 no difference, 1 there is one, 3 the contract is unusable."`
 }
 
 // ledgers are where an audit reads the attempts.
@@ -58,7 +58,7 @@ func (l *ledgers) tables() (*sql.DB, error) {
 type webhooksPlanCmd struct {
 	ledgers
 	JSON bool   `help:"Print the report."`
-	Out  string `placeholder:"FILE" help:"Where the report is written; by default DIR/report.json. A plan that cannot be computed leaves none there."`
+	Out  string `placeholder:"FILE" help:"Where the report is written; by default DIR/report.json. A plan that cannot be computed leaves none there. A file that is no report stays."`
 }
 
 // unplanned is a plan that could not be had; its exit code is the plan's own.
@@ -78,6 +78,9 @@ func (c *webhooksPlanCmd) Run(ctx context.Context, out io.Writer, k *kong.Contex
 		return err
 	}
 	report, err := c.plan(ctx)
+	if c.Out != "" && !plan.Replaceable(path) {
+		return unplanned{errors.Join(err, refuse("--out %s is there, and is no report: it stays as it is", path))}
+	}
 	if err == nil && path != "" {
 		if err = report.Keep(path); err != nil && c.Out == "" && c.JSON && errors.Is(err, os.ErrPermission) {
 			fmt.Fprintf(k.Stderr, "not written: %v\n", err)
@@ -199,11 +202,26 @@ type webhooksProbeCmd struct {
 	Report string `placeholder:"FILE" help:"The report; by default DIR/report.json."`
 }
 
+// differing is a report that differs, or cannot be held against anything; what it
+// differs in has been printed.
+type differing struct {
+	places int
+	usable bool // the contract
+}
+
+func (d differing) Error() string { return fmt.Sprintf("the report differs in %d places", d.places) }
+func (d differing) ExitCode() int {
+	if !d.usable {
+		return 3
+	}
+	return 1
+}
+
 func (c *webhooksProbeCmd) Run(out io.Writer) error {
-	found := probe.Dir(c.Dir, c.Report)
+	found, usable := probe.Dir(c.Dir, c.Report)
 	probe.Fprint(out, found)
 	if len(found) > 0 {
-		return fmt.Errorf("the report differs in %d places", len(found))
+		return differing{len(found), usable}
 	}
 	return nil
 }

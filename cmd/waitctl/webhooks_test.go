@@ -39,13 +39,18 @@ func answers(t *testing.T, code int, says string, args ...string) (out string) {
 	return out
 }
 
-func change(t *testing.T, dir, name, old, with string) {
+func read(t *testing.T, dir, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ledgertest.Write(t, dir, name, strings.Replace(string(text), old, with, 1))
+	return string(text)
+}
+
+func change(t *testing.T, dir, name, old, with string) {
+	t.Helper()
+	ledgertest.Write(t, dir, name, strings.Replace(read(t, dir, name), old, with, 1))
 }
 
 // The three programs agree on a plan, and each says what is wrong in its own way.
@@ -106,7 +111,7 @@ func TestNoPlanLeavesNoReport(t *testing.T) {
 					t.Errorf("the old report is still there (%v)", err)
 				}
 				answers(t, c.code, `"degraded":true`, "health", "--dir", dir)
-				answers(t, 1, "RESULT: BAD", "probe", "--dir", dir)
+				answers(t, map[int]int{2: 1, 3: 3}[c.code], "RESULT: BAD (1 differences)", "probe", "--dir", dir)
 			}
 		})
 	}
@@ -144,6 +149,42 @@ func TestOnlyAFileMakesPlaceForAReport(t *testing.T) {
 		stays("report.json", os.ModeSymlink)
 		stays("pipe", os.ModeNamedPipe)
 		stays("link to a pipe", os.ModeSymlink)
+	}
+}
+
+// A file that --out names and that is no report stays, plan or no plan, with every
+// byte of it; a report makes place, be it wrong, cut short or of nothing yet.
+func TestWhatIsNoReportStays(t *testing.T) {
+	dir, want := ledgertest.Example(t)
+	out := filepath.Join(t.TempDir(), "out")
+	const no = "is no report: it stays as it is"
+	sound := read(t, dir, "attempts.tsv")
+	for _, kept := range []string{"somebody's notes\n", `{"name": "waitroom", "private": true}`, "#!/bin/sh\n# \"admissible_endpoints\"\n", "\x7fELF\x00"} {
+		ledgertest.Write(t, filepath.Dir(out), "out", kept)
+		answers(t, 2, no, "plan", "--dir", dir, "--out", out)
+		ledgertest.Write(t, dir, "attempts.tsv", "torn")
+		answers(t, 2, no, "plan", "--dir", dir, "--out", out)
+		change(t, dir, "retry.env", "WEBHOOK_SUCCESS_MIN", "SUCCESS_MIN")
+		answers(t, 3, no, "plan", "--dir", dir, "--out", out)
+		change(t, dir, "retry.env", "SUCCESS_MIN", "WEBHOOK_SUCCESS_MIN")
+		ledgertest.Write(t, dir, "attempts.tsv", sound)
+		if is := read(t, filepath.Dir(out), "out"); is != kept {
+			t.Errorf("%q became %q", kept, is)
+		}
+	}
+	for _, old := range []string{"", "\n", string(want), string(want[:100]), ledgertest.Broken(t)} {
+		ledgertest.Write(t, filepath.Dir(out), "out", old)
+		answers(t, 0, "9 attempts", "plan", "--dir", dir, "--out", out)
+		if is := read(t, filepath.Dir(out), "out"); is != string(want) {
+			t.Errorf("in the place of %q there is %q", old, is)
+		}
+		ledgertest.Write(t, filepath.Dir(out), "out", old)
+		ledgertest.Write(t, dir, "attempts.tsv", "torn")
+		answers(t, 2, "attempts.tsv:1", "plan", "--dir", dir, "--out", out)
+		ledgertest.Write(t, dir, "attempts.tsv", sound)
+		if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%q is still there (%v)", old, err)
+		}
 	}
 }
 

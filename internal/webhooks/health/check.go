@@ -17,15 +17,15 @@ func ledger(w truth, _ report) (issues []string) {
 	ids := make(map[string]bool, len(w.rows))
 	before := map[string]int64{}
 	for _, r := range w.rows {
-		if ids[r.id] {
+		known := len(ids)
+		if ids[r.id] = true; len(ids) == known {
 			issues = append(issues, fmt.Sprintf("attempt %s stands there twice", r.id))
 		}
-		ids[r.id] = true
-		if _, known := w.endpoints[r.endpoint]; !known {
+		if _, listed := w.endpoints[r.endpoint]; !listed {
 			issues = append(issues, fmt.Sprintf("attempt %s is of endpoint %s, which nobody knows", r.id, r.endpoint))
 		}
-		if r.start < before[r.endpoint] {
-			issues = append(issues, fmt.Sprintf("attempt %s of %s started at %d, the one above it at %d", r.id, r.endpoint, r.start, before[r.endpoint]))
+		if above := before[r.endpoint]; r.start < above {
+			issues = append(issues, fmt.Sprintf("attempt %s of %s started at %d, the one above it at %d", r.id, r.endpoint, r.start, above))
 		}
 		before[r.endpoint] = r.start
 		if r.finish < r.start {

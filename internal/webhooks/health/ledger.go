@@ -13,23 +13,28 @@ type row struct {
 }
 
 func ledgerIn(path string) ([]row, error) {
-	var rows []row
+	text, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]row, 0, strings.Count(text, "\n")+1)
 	whose := map[string]string{}
 	above := true // of every row: there the columns may be named
-	err := each(path, func(n int, line string) error {
+	err = eachOf(text, path, func(n int, line string) error {
 		if above && headline(line) {
 			above = false
 			return nil
 		}
 		above = false
-		r, why := rowOf(strings.SplitN(line, "\t", 8))
+		r, why := rowOf(line)
 		if why != "" {
 			return fmt.Errorf("ledger: %s, line %d: %s", path, n, why)
 		}
-		if _, there := whose[r.endpoint]; !there {
+		if id, there := whose[r.endpoint]; there {
+			r.endpoint = id
+		} else {
 			whose[r.endpoint] = r.endpoint
 		}
-		r.endpoint = whose[r.endpoint]
 		rows = append(rows, r)
 		return nil
 	})
@@ -41,7 +46,14 @@ func headline(line string) bool {
 	return strings.TrimSuffix(line, "\terror") == "attempt_id\tendpoint_id\tattempt_no\tstart_ts\tfinish_ts\tstatus"
 }
 
-func rowOf(of []string) (r row, why string) {
+func rowOf(line string) (r row, why string) {
+	var cells [8]string
+	of := cells[:0]
+	for more := true; more && len(of) < len(cells); {
+		var cell string
+		cell, line, more = strings.Cut(line, "\t")
+		of = append(of, cell)
+	}
 	if len(of) < 6 || len(of) > 7 {
 		return r, fmt.Sprintf("%d columns, not 6 or 7", len(of))
 	}

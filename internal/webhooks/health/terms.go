@@ -1,11 +1,8 @@
 package health
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"strings"
@@ -132,38 +129,47 @@ func contractIn(path string) (terms, error) {
 
 var errNotText = errors.New("not lines of UTF-8")
 
+// longest is the shortest line that is too long, its end left out.
+const longest = 1 << 16
+
 // each reads a file line by line; blank lines are counted, and passed over.
 func each(path string, f func(n int, line string) error) error {
-	if err := regular(path); err != nil {
-		return err
-	}
-	file, err := os.Open(path)
+	text, err := read(path)
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // read only
-	in := bufio.NewReaderSize(file, 1<<16)
-	for n := 1; ; n++ {
-		line, err := in.ReadSlice('\n')
-		if err != nil && err != io.EOF {
-			return fmt.Errorf("%s, line %d: %w: %w", path, n, errNotText, err)
+	return eachOf(text, path, f)
+}
+
+func eachOf(text, path string, f func(n int, line string) error) error {
+	for n, more := 1, true; more; n++ {
+		var line string
+		if line, text, more = strings.Cut(text, "\n"); len(line) >= longest {
+			return fmt.Errorf("%s, line %d: %w: it is longer than 64 KiB", path, n, errNotText)
 		}
 		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+			line = strings.TrimPrefix(line, "\ufeff")
 		}
-		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-		if !utf8.Valid(line) {
+		if line = strings.TrimSuffix(line, "\r"); !utf8.ValidString(line) {
 			return fmt.Errorf("%s, line %d: %w", path, n, errNotText)
 		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			if err := f(n, string(line)); err != nil {
-				return err
-			}
+		if strings.TrimSpace(line) == "" {
+			continue
 		}
-		if err == io.EOF {
-			return nil
+		if err := f(n, line); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// read is a file as it is; every line of it is a part of that.
+func read(path string) (string, error) {
+	if err := regular(path); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(path)
+	return string(text), err
 }
 
 // regular refuses what has no end: a device, a pipe that nobody writes to.

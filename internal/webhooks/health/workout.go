@@ -56,6 +56,7 @@ func workOut(t terms, rows []row) (truth, error) {
 		}
 	}
 	slices.Sort(w.strays)
+	w.planned = make([]*line, 0, len(lines))
 	for i := range lines {
 		if t.endpoints[lines[i].endpoint].active {
 			w.planned = append(w.planned, &lines[i])

@@ -24,6 +24,43 @@ const (
 	another  = "a\tendpoint_id\t2\t200\t201\t200\n"
 )
 
+// What is no UTF-8, and a line that is longer than 64 KiB, is read by none of the
+// three, wherever it stands: of a contract it is one that cannot be used.
+func TestNoneReadsWhatIsNoTextOrTooLong(t *testing.T) {
+	const longest = 64<<10 - 1 // and then its end
+	fill := func(line string, n int) string { return line + strings.Repeat("x", n-len(line)) + "\n" }
+	for _, c := range []struct {
+		name, env, endpoints, attempts string
+		exit                           int
+	}{
+		{"lines as long as may be", fill("# ", longest) + env, endpoint, fill(strings.TrimSpace(attempt)+"\t", longest), 0},
+		{"a longest line at the contract's end", env + strings.TrimSpace(fill("# ", longest)), endpoint, attempt, 0},
+		{"a remark of the contract is too long", fill("# ", longest+1) + env, endpoint, attempt, 3},
+		{"the contract's end is too long", env + strings.TrimSpace(fill("# ", longest+1)), endpoint, attempt, 3},
+		{"another's term is too long", fill("OTHER=", longest+1) + env, endpoint, attempt, 3},
+		{"a remark of the contract is no text", "# \xff\n" + env, endpoint, attempt, 3},
+		{"another's term is no text", env + "OTHER=\xc3\x28\n", endpoint, attempt, 3},
+		{"an endpoint is no text", env, "e\xff\tactive\t3\t10\t60\n" + endpoint, attempt, 3},
+		{"an endpoint is too long", env, fill("e", longest+1) + endpoint, attempt, 3},
+		{"an error is no text", env, endpoint, strings.TrimSpace(attempt) + "\t\xff\n", 2},
+		{"an error is too long", env, endpoint, fill(strings.TrimSpace(attempt)+"\t", longest+1), 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			ledgertest.Write(t, dir, "retry.env", c.env)
+			ledgertest.Write(t, dir, "endpoints.tsv", c.endpoints)
+			ledgertest.Write(t, dir, "attempts.tsv", c.attempts)
+			exit, _ := planned(t, dir)
+			judged := health.Dir(dir, "")
+			differences, usable := probe.Dir(dir, "")
+			if exit != c.exit || judged.Exit != c.exit || (len(differences) > 0) != (c.exit > 0) || usable != (c.exit != 3) {
+				t.Errorf("the plan ends with %d, health with %d %q, the probe takes the contract for usable: %t, %q; want %d",
+					exit, judged.Exit, judged.Issues, usable, differences, c.exit)
+			}
+		})
+	}
+}
+
 // The three that read a folder, by code of their own each, take the same first
 // line for the columns' names, and every other line for a row.
 func TestTheColumnsAreNamedOnceAboveAllRows(t *testing.T) {
@@ -59,7 +96,8 @@ func TestTheColumnsAreNamedOnceAboveAllRows(t *testing.T) {
 			ledgertest.Write(t, dir, "endpoints.tsv", c.endpoints)
 			ledgertest.Write(t, dir, "attempts.tsv", c.attempts)
 			exit, report := planned(t, dir)
-			judged, differences := health.Dir(dir, ""), probe.Dir(dir, "")
+			judged := health.Dir(dir, "")
+			differences, usable := probe.Dir(dir, "")
 			if exit != c.exit || len(report.Plan) != c.rows {
 				t.Errorf("the plan: exit %d and %d rows, want %d and %d", exit, len(report.Plan), c.exit, c.rows)
 			}
@@ -68,6 +106,9 @@ func TestTheColumnsAreNamedOnceAboveAllRows(t *testing.T) {
 			}
 			if (len(differences) > 0) != (c.exit > 0) || (c.exit > 0) != strings.Contains(strings.Join(differences, "\n"), "s.tsv:") {
 				t.Errorf("the probe: %q, want exit %d of the others", differences, c.exit)
+			}
+			if usable != (c.exit != 3) {
+				t.Errorf("the probe takes the contract for usable: %t, others end with %d", usable, c.exit)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,6 +120,31 @@ func (r Report) Keep(path string) (err error) {
 		return err
 	}
 	return os.Rename(file.Name(), path)
+}
+
+// Replaceable says whether a report may take the place of what is there, or be
+// removed from it: nothing, an empty file, or what begins as a report does, be it
+// wrong or cut short. Anybody's other file is not ours to lose.
+func Replaceable(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer file.Close() //nolint:errcheck // read only
+	begin, err := io.ReadAll(io.LimitReader(file, 64<<10))
+	if err != nil {
+		return false
+	}
+	begin = bytes.TrimSpace(begin)
+	if len(begin) == 0 {
+		return true
+	}
+	for _, key := range []string{"admissible_endpoints", "final_state", "over_dead_letter", "scheduled_delta_s"} {
+		if begin[0] == '{' && bytes.Contains(begin, []byte(`"`+key+`"`)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Drop removes an old report, of which nobody could tell that it is one.

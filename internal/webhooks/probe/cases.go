@@ -1,8 +1,8 @@
 package probe
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 	"path/filepath"
@@ -19,6 +19,7 @@ type cases struct {
 	attempts  map[string]*attempt
 	planned   []*attempt          // in the ledger's order
 	last      map[string]*attempt // by endpoint
+	room      []attempt           // for the next ones
 }
 
 type endpoint struct {
@@ -30,18 +31,31 @@ type attempt struct {
 	id, endpoint      string
 	no, start, finish int64
 	success           bool
+	planned           bool
 	seq               int64    // in its delivery, from 1
-	earliest          *big.Int // nil for the first of its delivery
-	waited            *big.Int // nil too: since the one before it
+	earliest          int64    // 0 for the first of its delivery
+	beyond            *big.Int // it, where 64 bits are not enough
+	waited            int64    // since the one before it of its delivery
 	told              bool     // by the report
 }
+
+// unusable is of terms by which nothing can be judged; absent of a file that cannot
+// be read at all.
+type (
+	unusable struct{ error }
+	absent   struct{ error }
+)
 
 func readCase(dir string) (*cases, error) {
 	c := &cases{env: map[string]int64{}, endpoints: map[string]endpoint{}, attempts: map[string]*attempt{}, last: map[string]*attempt{}}
 	if err := c.readEnv(filepath.Join(dir, "retry.env")); err != nil {
-		return nil, err
+		return nil, unusable{err}
 	}
-	if err := c.readTable(filepath.Join(dir, "endpoints.tsv"), c.endpoint, "endpoint_id", "state", "max_attempts", "backoff_base", "dispatch_gap_s"); err != nil {
+	err := c.readTable(filepath.Join(dir, "endpoints.tsv"), c.endpoint, "endpoint_id", "state", "max_attempts", "backoff_base", "dispatch_gap_s")
+	if is := new(absent); err != nil && !errors.As(err, is) { // there are terms in it too
+		return nil, unusable{err}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := c.readTable(filepath.Join(dir, "attempts.tsv"), c.attempt, "attempt_id", "endpoint_id", "attempt_no", "start_ts", "finish_ts", "status", "error"); err != nil {
@@ -51,21 +65,21 @@ func readCase(dir string) (*cases, error) {
 }
 
 func (c *cases) readEnv(path string) error {
-	text, err := slurp(path)
-	if err != nil {
-		return err
-	}
 	given := map[string]string{}
-	for line := range strings.SplitSeq(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
+	err := lines(path, func(_ int, line string) error {
 		key, value, is := strings.Cut(strings.TrimSpace(line), "=")
-		if key == "" && !is || strings.HasPrefix(key, "#") {
-			continue
+		if strings.HasPrefix(key, "#") {
+			return nil
 		}
 		key = strings.TrimSpace(key)
 		if _, doubled := given[key]; doubled || !is {
 			return fmt.Errorf("%s: %q is no KEY=VALUE, or stands there twice", path, line)
 		}
 		given[key] = strings.TrimSpace(value)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, key := range []string{"BACKOFF_FACTOR", "ADMIT_SLACK_S", "DEAD_LETTER_AFTER", "SUCCESS_MIN", "SUCCESS_MAX"} {
 		if c.env[key], err = digits(given["WEBHOOK_"+key]); err != nil {
@@ -81,26 +95,50 @@ func (c *cases) readEnv(path string) error {
 // readTable passes the names over, if they are the first of all that is not
 // blank; the last of seven is the error, which may be missing there too.
 func (c *cases) readTable(path string, row func([]string) error, names ...string) error {
-	text, err := slurp(path)
-	if err != nil {
-		return err
-	}
-	n, begun := 0, false
-	for line := range bytes.SplitSeq(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("\n")) {
-		line := string(line)
-		if n++; !utf8.ValidString(line) {
-			return fmt.Errorf("%s:%d: is not UTF-8", path, n)
-		}
-		cells := strings.Split(strings.TrimSuffix(line, "\r"), "\t")
-		if strings.TrimSpace(line) == "" {
-			continue
+	begun := false
+	var cells []string // of one line after the other
+	return lines(path, func(n int, line string) error {
+		cells = cells[:0]
+		for cell := range strings.SplitSeq(line, "\t") {
+			cells = append(cells, cell)
 		}
 		named := !begun && (slices.Equal(cells, names) || len(names) == 7 && slices.Equal(cells, names[:6]))
 		if begun = true; named {
-			continue
+			return nil
 		}
 		if err := row(cells); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		return nil
+	})
+}
+
+// longest is the shortest line that is too long, its end left out.
+const longest = 64 << 10
+
+// lines calls f with each line of a file that is not blank.
+func lines(path string, f func(n int, line string) error) error {
+	raw, err := slurp(path)
+	if err != nil {
+		return absent{err}
+	}
+	text := string(raw) // every line is a part of it
+	for n, more := 1, true; more; n++ {
+		var line string
+		if line, text, more = strings.Cut(text, "\n"); len(line) >= longest {
+			return fmt.Errorf("%s:%d: is longer than 64 KiB", path, n)
+		}
+		if n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if !utf8.ValidString(line) {
+			return fmt.Errorf("%s:%d: is not UTF-8", path, n)
+		}
+		if line = strings.TrimSuffix(line, "\r"); strings.TrimSpace(line) == "" {
+			continue
+		}
+		if err := f(n, line); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,22 +21,22 @@ import (
 
 // Dir tells every difference between DIR/report.json, or the report that is
 // named, and what the other files of the folder come to. What cannot be read is a
-// difference too.
-func Dir(dir, report string) []string {
+// difference too; usable is false if that is the contract.
+func Dir(dir, report string) (found []string, usable bool) {
 	if report == "" {
 		report = filepath.Join(dir, "report.json")
 	}
 	c, err := readCase(dir)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{err.Error()}, !errors.As(err, new(unusable))
 	}
 	text, err := slurp(report)
 	if err != nil {
-		return []string{err.Error()}
+		return []string{err.Error()}, true
 	}
 	var told map[string]json.RawMessage
 	if err := json.Unmarshal(text, &told); err != nil {
-		return []string{fmt.Sprintf("%s: %v", report, err)}
+		return []string{fmt.Sprintf("%s: %v", report, err)}, true
 	}
 	var d differences
 	d.plan(c, told["plan"])
@@ -46,7 +47,7 @@ func Dir(dir, report string) []string {
 	}
 	d.between("", c.sums(), rest)
 	slices.Sort(d)
-	return d
+	return d, true
 }
 
 // Fprint writes the result, and each difference.
@@ -80,34 +81,25 @@ func (d *differences) add(path string, want, got any) {
 
 // plan compares row by row, by the attempt's id; then the order.
 func (d *differences) plan(c *cases, raw json.RawMessage) {
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.UseNumber()
-	if t, err := in.Token(); err != nil || t != json.Delim('[') {
+	if len(raw) == 0 || raw[0] != '[' {
 		d.add("plan", "a list", excerpt(raw))
 		return
 	}
-	planned := map[string]*attempt{}
-	for _, a := range c.planned {
-		planned[a.id] = a
-	}
 	inOrder, told := true, 0
-	for in.More() {
-		var row any
-		if err := in.Decode(&row); err != nil {
-			d.add("plan", "a list of objects", err)
-			return
+	for list := next(raw[1:]); list[0] != ']'; list = next(list) {
+		w, rest, plain := readLine(list)
+		var a *attempt
+		if plain {
+			a = c.attempts[string(w.id[1:len(w.id)-1])]
 		}
-		fields, _ := row.(map[string]any)
-		id, _ := fields["attempt_id"].(string)
-		a := planned[id]
-		if a == nil || a.told {
-			d.add("plan", "no such row, or no second", row)
+		if a != nil && a.planned && !a.told && a.is(w) {
+			list = rest
+		} else if a, list = d.row(c, list); a == nil {
 			continue
 		}
 		inOrder = inOrder && c.planned[told] == a
 		a.told = true
 		told++
-		d.between(id+".", a.row(), fields)
 	}
 	for _, a := range c.planned {
 		if !a.told {
@@ -118,6 +110,29 @@ func (d *differences) plan(c *cases, raw json.RawMessage) {
 	if !inOrder {
 		d.add("plan", "the ledger's order", "another")
 	}
+}
+
+// next is where the next row begins, or the list ends.
+func next(list []byte) []byte { return bytes.TrimLeft(list, ", \t\r\n") }
+
+// row tells how a row differs, and which it is; nil is one that should not be there.
+func (d *differences) row(c *cases, list []byte) (a *attempt, rest []byte) {
+	in := json.NewDecoder(bytes.NewReader(list))
+	in.UseNumber()
+	var row any
+	if err := in.Decode(&row); err != nil {
+		d.add("plan", "a list of objects", err)
+		return nil, []byte("]")
+	}
+	rest = list[in.InputOffset():]
+	fields, _ := row.(map[string]any)
+	id, _ := fields["attempt_id"].(string)
+	if a = c.attempts[id]; a == nil || !a.planned || a.told {
+		d.add("plan", "no such row, or no second", row)
+		return nil, rest
+	}
+	d.between(id+".", a.row(), fields)
+	return a, rest
 }
 
 // between compares two trees of JSON, key by key, and a leaf as a whole.

@@ -1,10 +1,14 @@
 package probe
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
+	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +17,12 @@ func (c *cases) attempt(cells []string) (err error) {
 	if len(cells) != 6 && len(cells) != 7 || cells[0] == "" || cells[1] == "" || c.attempts[cells[0]] != nil {
 		return fmt.Errorf("%q is no attempt, or stands there twice", cells)
 	}
-	a := &attempt{id: cells[0], endpoint: cells[1]}
+	if len(c.room) == 0 {
+		c.room = make([]attempt, 4096)
+	}
+	a := &c.room[0]
+	c.room = c.room[1:]
+	a.id, a.endpoint = cells[0], cells[1]
 	for i, to := range []*int64{&a.no, &a.start, &a.finish} {
 		if *to, err = digits(cells[2+i]); err != nil {
 			return err
@@ -34,6 +43,7 @@ func (c *cases) attempt(cells []string) (err error) {
 		c.place(a, c.last[a.endpoint], e)
 		c.last[a.endpoint] = a
 		if e.state == "active" {
+			a.planned = true
 			c.planned = append(c.planned, a)
 		}
 	}
@@ -46,58 +56,82 @@ func (c *cases) place(a, before *attempt, e endpoint) {
 	if before == nil || before.success || before.seq >= e.most {
 		return
 	}
-	a.seq = before.seq + 1
-	finish := big.NewInt(before.finish)
-	a.waited = new(big.Int).Sub(big.NewInt(a.start), finish)
-	wait, gap := new(big.Int).Mul(big.NewInt(e.base), c.power(a.no-1)), big.NewInt(e.gap)
-	if wait.Cmp(gap) > 0 {
-		wait = gap
+	a.seq, a.waited = before.seq+1, a.start-before.finish
+	wait, slack := e.wait(c.env["BACKOFF_FACTOR"], a.no), c.env["ADMIT_SLACK_S"]
+	if a.earliest = before.finish + wait; a.earliest >= 0 && a.earliest <= math.MaxInt64-slack {
+		a.earliest += slack
+		return
 	}
-	a.earliest = wait.Add(wait, finish)
-	a.earliest.Add(a.earliest, big.NewInt(c.env["ADMIT_SLACK_S"]))
+	a.beyond = new(big.Int).Add(big.NewInt(before.finish), big.NewInt(wait))
+	a.beyond.Add(a.beyond, big.NewInt(slack))
 }
 
-// power is FACTOR^exponent; what is 2^64 or more is above every gap, and need not
-// be known any better.
-func (c *cases) power(exponent int64) *big.Int {
-	factor := c.env["BACKOFF_FACTOR"]
-	if factor < 2 {
-		exponent = min(exponent, 1)
+// wait is base × factor^(no−1), and the gap as soon as it is more.
+func (e endpoint) wait(factor, no int64) int64 {
+	wait := uint64(e.base)
+	switch {
+	case factor == 0 && no > 1:
+		return 0
+	case factor < 2 || wait == 0: // every power is as the first
+		no = 1
 	}
-	return new(big.Int).Exp(big.NewInt(factor), big.NewInt(min(exponent, 64)), nil)
+	for ; no > 1 && wait <= uint64(e.gap); no-- {
+		above, product := bits.Mul64(wait, uint64(factor))
+		if above > 0 {
+			return e.gap
+		}
+		wait = product
+	}
+	return int64(min(wait, uint64(e.gap)))
 }
 
-func (a *attempt) delta() *big.Int {
-	delta := big.NewInt(a.start)
-	if a.earliest != nil {
-		delta.Sub(delta, a.earliest)
+func (a *attempt) tooEarly() bool { return a.beyond != nil || a.start < a.earliest }
+
+// times are when it might have begun, and from then to when it did.
+func (a *attempt) times() (earliest, delta string) {
+	if a.beyond == nil {
+		return strconv.FormatInt(a.earliest, 10), strconv.FormatInt(a.start-a.earliest, 10)
 	}
-	return delta
+	return a.beyond.String(), new(big.Int).Sub(big.NewInt(a.start), a.beyond).String()
 }
 
-func (a *attempt) tooEarly() bool { return a.delta().Sign() < 0 }
+func (a *attempt) verdict() string {
+	if a.tooEarly() {
+		return "too_early"
+	}
+	return "ok"
+}
+
+// is says whether what is written down under its id is as it has to be, to the letter.
+func (a *attempt) is(w written) bool {
+	if a.beyond != nil {
+		return false
+	}
+	var space [24]byte
+	return quoted(w.endpoint, a.endpoint) && quoted(w.verdict, a.verdict()) &&
+		bytes.Equal(w.earliest, strconv.AppendInt(space[:0], a.earliest, 10)) && bytes.Equal(w.delta, strconv.AppendInt(space[:0], a.start-a.earliest, 10))
+}
+
+func quoted(value []byte, is string) bool {
+	return len(value) == len(is)+2 && value[0] == '"' && string(value[1:len(value)-1]) == is
+}
 
 // row is what the plan has to say of an attempt.
 func (a *attempt) row() map[string]any {
-	earliest, delta, verdict := "0", a.delta(), "ok"
-	if a.earliest != nil {
-		earliest = a.earliest.String()
-	}
-	if delta.Sign() < 0 {
-		verdict = "too_early"
-	}
+	earliest, delta := a.times()
 	return map[string]any{
-		"attempt_id": a.id, "endpoint_id": a.endpoint, "verdict": verdict,
-		"earliest_ts": json.Number(earliest), "scheduled_delta_s": json.Number(delta.String()),
+		"attempt_id": a.id, "endpoint_id": a.endpoint, "verdict": a.verdict(),
+		"earliest_ts": json.Number(earliest), "scheduled_delta_s": json.Number(delta),
 	}
 }
 
 // sums are all of the report but its plan.
 func (c *cases) sums() map[string]any {
 	early, most, perEndpoint, backoff := 0, int64(0), map[string]int64{}, new(big.Int)
+	var waited big.Int
 	for _, a := range c.planned {
-		if a.waited != nil {
-			backoff.Add(backoff, a.waited)
+		if a.seq > 1 {
+			backoff.Add(backoff, waited.SetInt64(a.waited))
 		}
 		if a.tooEarly() {
 			early++

@@ -35,7 +35,7 @@ func run(what, dir string) int {
 		}
 		return answer.Exit
 	case "probe":
-		found := probe.Dir(dir, "")
+		found, _ := probe.Dir(dir, "")
 		probe.Fprint(os.Stdout, found)
 		return min(len(found), 1)
 	}
