@@ -1,6 +1,9 @@
 package admission
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Load is what the claimers said of themselves, all of them together, each for
 // about the last second.
@@ -21,6 +24,7 @@ const (
 	ByRate     Limit = "organiser" // what was asked for is in force
 	ByClaims   Limit = "claims"    // the claimers do not bear more
 	ByPayments Limit = "payments"  // the payment provider does not
+	ByInside   Limit = "inside"    // as many are inside as the organiser allows
 )
 
 // How the ceiling moves. A step up is small beside a step down, so that it
@@ -71,11 +75,12 @@ type burden struct {
 	Errors  float64 `json:"errors,omitempty"`
 	Mark    int64   `json:"mark,omitempty"`
 	Cut     int64   `json:"cut,omitempty"` // Unix ms; 0: never, or long ago
+	By      Limit   `json:"by,omitempty"`  // what lowered the ceiling
 }
 
 func (c *capacity) burden() burden {
 	b := burden{
-		Usual: c.usual.Microseconds(), Slow: short(c.slow), Answers: short(c.answers), Errors: short(c.errors), Mark: c.mark,
+		Usual: c.usual.Microseconds(), Slow: short(c.slow), Answers: short(c.answers), Errors: short(c.errors), Mark: c.mark, By: c.by,
 	}
 	if !c.cut.IsZero() {
 		b.Cut = c.cut.UnixMilli()
@@ -88,7 +93,7 @@ func (c *capacity) burden() burden {
 func (c *capacity) goOn(f Figures, now time.Time) {
 	b := f.Burden
 	*c = capacity{
-		ceiling: f.Ceiling, by: f.By, at: now, mark: b.Mark,
+		ceiling: f.Ceiling, by: cmp.Or(b.By, f.By), at: now, mark: b.Mark,
 		usual: time.Duration(b.Usual) * time.Microsecond, slow: b.Slow, answers: b.Answers, errors: b.Errors,
 	}
 	if b.Cut != 0 {

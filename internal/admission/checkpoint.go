@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 )
@@ -42,12 +43,25 @@ func (c Checkpoint) begun(sale Sale) (Door, Tail) {
 		return door, Tail{}
 	}
 	door.Front, door.Term, door.Beat = c.Front, c.Term+1, c.Beat+lostBeats
+	door.Doc = lost(sale, max(c.Ceiling, c.Front))
 	door.Taken = c.Taken + int64(math.Ceil(sale.Rate*2*issueLimit.Seconds())) + mostTaken
 	tail := Tail{Next: max(c.Ceiling, c.Front), Closed: c.Closed, Lobby: c.Lobby}
 	if c.Drawn && sale.Lobby != nil {
 		tail.Drawn, tail.Seed, tail.Beacon = true, sale.Lobby.Seed, sale.Lobby.Value
 	}
 	return door, tail
+}
+
+// lost says of a line that is begun again that of the places up to the tail nobody
+// knows which were given up: that was in the store.
+func lost(sale Sale, tail int64) []byte {
+	f := first(sale)
+	f.Unsure = tail
+	doc, err := json.Marshal(f)
+	if err != nil {
+		return nil // a prior that is no number; nobody is let in by such settings
+	}
+	return doc
 }
 
 // opened makes the line in the store, or finds it there.

@@ -30,12 +30,12 @@ func (d Door) credits() int64 {
 // way, nobody at all of the lane goes before the answered one.
 // The chosen leave the queue; their requests are not let go any more.
 func (t *turnstile) choose(door Door, now time.Time) (chosen []*ask) {
-	credits := min(int(door.credits()), mostTaken)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	credits := min(int(door.credits()), t.writings.most(now))
 	if credits == 0 {
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	main, late := t.elsewhere(door, now)
 	main.join(t.queue.Lowest(credits))
 	late.join(t.grace.Lowest(credits))

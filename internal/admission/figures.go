@@ -40,16 +40,30 @@ type Figures struct {
 
 	Left   int64 `json:"left,omitempty"`    // places given up before their call, that is to come
 	LeftTo int64 `json:"left_to,omitempty"` // all of them are below this number
+
+	// Unsure: of the places below this number nobody knows how many were given up, or
+	// never were: the line's store was lost. Until the front is there Waiting is the
+	// most that it can be.
+	Unsure int64 `json:"unsure,omitempty"`
 }
 
 // Published reads the figures of a door. False: nothing was published yet, or
-// nothing that can be read.
+// nothing that can be read. Figures without a time are those of a line that was
+// begun again after a loss: nobody has released it yet.
 func Published(door Door) (Figures, bool) {
 	var f Figures
 	if len(door.Doc) == 0 || json.Unmarshal(door.Doc, &f) != nil {
 		return Figures{}, false
 	}
 	return f, true
+}
+
+// Waiters are how many wait; nil: nobody knows.
+func (f Figures) Waiters() *int64 {
+	if f.Unsure > 0 {
+		return nil
+	}
+	return &f.Waiting
 }
 
 // figures are what the holder knows now.
@@ -59,7 +73,7 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		At: now.UnixMilli(), State: r.state, Reason: r.reason, Wave: r.wave,
 		Opens:   r.sale.OpensAt.UnixMilli(),
 		Waiting: max(0, tail-r.called-r.front.empty(r.called)),
-		Left:    r.front.empty(r.called), LeftTo: r.front.last,
+		Left:    r.front.empty(r.called), LeftTo: r.front.last, Unsure: r.front.unsureFrom(r.called),
 		Coming: int64(math.Round(r.coming(now))),
 		AtDoor: atDoor, Late: r.late, Room: r.space,
 		Inside:     int64(math.Ceil(r.people)),

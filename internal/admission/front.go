@@ -26,6 +26,7 @@ type front struct {
 	known  int64          // of these, how many are not
 	parted parted
 	last   int64 // every number given up is below it
+	unsure int64 // below it nobody knows which places there are
 
 	first time.Time // when the first was called
 	turn  float64   // of those called, who come
@@ -137,6 +138,14 @@ func (f *front) empty(called int64) int64 {
 		n += int64(math.Ceil(float64(p.places) * float64(p.to-called) / float64(p.to-p.from)))
 	}
 	return n
+}
+
+// unsureFrom is up to where nobody knows how many wait. 0: that is known.
+func (f *front) unsureFrom(called int64) int64 {
+	if called >= f.unsure {
+		return 0
+	}
+	return f.unsure
 }
 
 // come is c: the mean time from called to come.

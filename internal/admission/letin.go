@@ -34,6 +34,7 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 	for i, a := range chosen {
 		t.mine = append(t.mine, first+int64(i))
 		t.letIn[a.place.Number] = at
+		t.writings.begin(first+int64(i), t.taken)
 		if a.late {
 			t.graced++
 			t.allow--
@@ -54,43 +55,52 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 	}
 }
 
-// issue writes the pass down, in the line and then in the ledger, and only then
-// answers. A place that had a pass already keeps that one; this credit is
-// burned. So it is when nobody can say what became of it.
+// issue has the pass written down, and only then answers.
 func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time) {
+	p := a.place
+	p.State, p.Take, p.TakenAt = Passed, take, at
+	p.PassUntil = at.Add(t.line.Sale().PassLife).Truncate(time.Second)
+	err := t.record(ctx, a, p)
+	t.wrote(ctx, p, err)
+	t.finish(a)
+}
+
+// record writes a pass down, in the line and then in the ledger. A place that had
+// one already keeps that; this credit is burned. An error says that it is not
+// known what became of it: see writings.
+func (t *turnstile) record(ctx context.Context, a *ask, p Place) error {
 	t.slots <- struct{}{}
 	defer func() { <-t.slots }()
 	ctx, cancel := context.WithTimeout(ctx, issueLimit)
 	defer cancel()
-	defer t.finish(a)
-
-	sale := t.line.Sale()
-	p := a.place
-	p.State, p.Take, p.TakenAt = Passed, take, at
-	p.PassUntil = at.Add(sale.PassLife).Truncate(time.Second)
 	got, err := t.write(ctx, p)
 	admit := t.line.admit
 	switch {
 	case errors.Is(err, ErrNoPlace):
 		t.burn("left")
 		a.pass = Place{State: Left}
-		return
+		return nil
 	case err != nil:
 		t.fault("pass", err)
-		t.burn("unknown")
-		return
-	case got.Take != take:
+		return err
+	case got.Take != p.Take:
 		t.burn("again")
 		admit = t.line.readmit
 	default:
-		t.line.tell(func(r *Release) { r.LetIn(take, p.Number, at, p.PassUntil) })
+		t.line.tell(func(r *Release) { r.LetIn(p.Take, p.Number, p.TakenAt, p.PassUntil) })
 	}
-	if a.text, a.told, err = admit(ctx, got); err != nil {
+	text, told, err := admit(ctx, got)
+	switch {
+	case errors.Is(err, errOtherPass): // one place's doubt: the ledger goes on for the others
+		t.line.fault("ledger", err)
+		return nil
+	case err != nil:
 		t.fault("ledger", err)
-		return
+		return err
 	}
 	t.line.cfg.Metrics.passes.WithLabelValues("new").Inc()
-	a.pass = got
+	a.text, a.told, a.pass = text, told, got
+	return nil
 }
 
 // write asks again with the same take: harmless, whatever the first try did.

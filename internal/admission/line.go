@@ -310,6 +310,7 @@ func (l *Line) report(ctx context.Context) {
 		}
 	}
 	door, _ := l.door.last()
+	l.hearLeavers(l.others.lately(reportDead, now), now)
 	l.turnstile.hear(l.others.lately(reportSilent, now), door.Taken)
 	l.releaser.hear(l.others.lately(reportDead, now))
 }
@@ -319,8 +320,9 @@ func (l *Line) putReport(ctx context.Context) {
 	now := time.Now()
 	door, _ := l.door.last()
 	r := report{at: now, epoch: l.epoch, taken: door.Taken, letIn: l.turnstile.lately(now), facts: l.facts.lately(now), proving: l.turnstile.proving(now)}
+	r.undrawn = l.leavers.lately(now)
 	r.atDoor, r.late, r.graced = l.turnstile.atDoor(now)
-	r.shut = !l.Sale().takes(now) || l.turnstile.resting(now)
+	r.shut = !l.Sale().takes(now) || l.turnstile.shuts(now)
 	l.turnstile.look(door, now)
 	if r.empty() && l.silent.Load() {
 		return

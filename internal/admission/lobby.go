@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,20 +62,36 @@ func (l *Line) sawLobby(t Tail) {
 	l.tellLeavers(time.Now())
 }
 
-// leavers are places given up here that nobody was told of yet, by index: in the
-// lobby they have no number.
+// leavers are places given up that nobody was told of yet, by index: in the lobby
+// they have no number. They keep their lot, and the order is drawn over all; each
+// replica hears of the others', so that none takes what it knows with it.
 type leavers struct {
 	mu      sync.Mutex
-	indices map[int64]struct{}
+	indices map[int64]time.Time // when they were given up here; zero: at another replica
 }
 
-func (s *leavers) add(index int64) {
+func (s *leavers) add(index int64, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.indices == nil {
-		s.indices = map[int64]struct{}{}
+		s.indices = map[int64]time.Time{}
 	}
-	s.indices[index] = struct{}{}
+	if _, known := s.indices[index]; !known {
+		s.indices[index] = at
+	}
+}
+
+// lately are those given up here a short time ago, ascending.
+func (s *leavers) lately(now time.Time) (list []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for index, at := range s.indices {
+		if now.Sub(at) <= factsKept && len(list) < mostFacts {
+			list = append(list, index)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // tellLeavers notes those of the leavers whose number is known now.
@@ -87,6 +104,16 @@ func (l *Line) tellLeavers(now time.Time) {
 			delete(l.leavers.indices, index)
 		}
 	}
+}
+
+// hearLeavers takes in who left the lobby elsewhere.
+func (l *Line) hearLeavers(rs []report, now time.Time) {
+	for _, r := range rs {
+		for _, index := range r.undrawn {
+			l.leavers.add(index, time.Time{})
+		}
+	}
+	l.tellLeavers(now)
 }
 
 // Ends is the tail as last seen, with what became of the lobby.

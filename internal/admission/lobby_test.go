@@ -205,6 +205,40 @@ func TestLobbyWithoutBeacon(t *testing.T) {
 	})
 }
 
+// Who leaves the lobby keeps the lot that they had, and is no waiter once that is
+// drawn, also when the replica that they told has died meanwhile.
+func TestLobbyLeaversOutliveTheirReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, leave = 100, 60
+		w := newWorld(t, 10, 5000)
+		w.lobbied("")
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		first, _ := w.replica(t, store)
+		l := line(t, first)
+		second, die := w.replica(t, store)
+		told := line(t, second)
+		advance(t, 6*time.Second)
+		for i := range people {
+			k := ticket(t, l, join(t, l, i))
+			if i >= leave {
+				continue
+			}
+			if v, err := told.Leave(t.Context(), k); err != nil || v != admission.ViewLeft {
+				t.Fatal(v, err)
+			}
+		}
+		advance(t, 3*time.Second) // it is heard of
+		die()
+		advance(t, 20*time.Second)
+		if e := l.Ends(); !e.Drawn || e.Lobby != people {
+			t.Fatalf("drawn %t, over %d, want all %d", e.Drawn, e.Lobby, people)
+		}
+		if n := waiters(l); n != people-leave {
+			t.Errorf("%d wait, it says; %d do", n, people-leave)
+		}
+	})
+}
+
 func advance(t testing.TB, d time.Duration) {
 	t.Helper()
 	if err := wait(t.Context(), d); err != nil {

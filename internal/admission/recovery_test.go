@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -134,6 +135,47 @@ func TestLineOutlivesItsStore(t *testing.T) {
 			})
 		})
 	}
+}
+
+// How many gave their places up was in the line's store. Once that is lost nobody
+// knows how many wait, and it is said so, by the next holder too, until all of those
+// places were called.
+func TestNobodyKnowsHowManyWaitAfterALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, leave = 100, 30
+		w := newWorld(t, 2000, 100_000)
+		w.sale.OpensAt = time.Now().Add(time.Hour)
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		first, stop := w.replica(t, store)
+		l := line(t, first)
+		second, _ := w.replica(t, store)
+		next := line(t, second)
+		for i := range people {
+			if k := ticket(t, l, join(t, l, i)); i < leave {
+				if _, err := l.Leave(t.Context(), k); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		says := func(l *admission.Line) *int64 {
+			t.Helper()
+			var d struct{ Waiting *int64 }
+			if err := json.Unmarshal(l.Status().Body, &d); err != nil {
+				t.Fatal(err)
+			}
+			return d.Waiting
+		}
+		eventually(t, "who left is told", 5*time.Second, func() bool { n := says(next); return n != nil && *n == people-leave })
+		store.lose()
+		wait(t.Context(), 10*time.Second) //nolint:errcheck // virtual: it is begun again, and released
+		stop()
+		wait(t.Context(), 10*time.Second) //nolint:errcheck // virtual: and taken over
+		if n := says(next); n != nil {
+			t.Errorf("%d wait, it says; nobody knows", *n)
+		}
+		w.set(func(w *world) { w.sale.OpensAt = time.Now() })
+		eventually(t, "all were called", time.Minute, func() bool { n := says(next); return n != nil && *n == 0 })
+	})
 }
 
 // A line whose checkpoint cannot be written allots what was promised, and then

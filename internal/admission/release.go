@@ -49,7 +49,7 @@ type Release struct {
 	capacity capacity
 	paying   Paying
 	rate     float64 // in force whenever people are let in, at the last step
-	by       Limit   // what bounds it
+	by       Limit   // what bounds it, or how many come in at all
 
 	within *Within
 	stays  stays
@@ -86,7 +86,12 @@ func NewRelease(sale Sale, door Door, now time.Time) *Release {
 		passes: map[int64]*pass{},
 		base:   door.Taken, taken: door.Taken, called: door.Front, wave: 1,
 	}
-	if f, ok := Published(door); ok && door.Epoch == sale.Epoch {
+	f, ok := Published(door)
+	if !ok || door.Epoch != sale.Epoch {
+		return r
+	}
+	r.front.unsure = f.Unsure
+	if f.At != 0 {
 		r.goOn(f, now)
 	}
 	return r
@@ -136,6 +141,9 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	if room, capped := r.room(door); capped {
 		r.space, calls = room, r.toCall(budget, room)
 		budget = min(budget, room)
+		if r.bounds(room) {
+			r.by = ByInside
+		}
 	}
 
 	r.follow(now, door, expected)

@@ -200,7 +200,7 @@ func TestStatusDocument(t *testing.T) {
 		for _, word := range []string{
 			"event", "title", "epoch", "version", "as_of", "state", "reason", "opens_at", "front", "tail", "waiting",
 			"at_door", "inside", "taken", "rate", "let_in_last_minute", "seats", "share", "tickets", "turn",
-			"eta_s_per_100", "poll", "wave", "call_window_s",
+			"turn_seen", "eta_s_per_100", "poll", "wave", "call_window_s",
 		} {
 			if _, there := d[word]; !there {
 				t.Errorf("the document has no %s", word)

@@ -102,6 +102,7 @@ type report struct {
 	graced int64     // latecomers that it let in, ever
 	facts  [kinds][]noted
 
+	undrawn []int64 // places given up there in the lobby a moment ago, by index, ascending
 	proving []int64 // numbers that came in time and were sent away to prove something, ascending
 	// shut: nobody is let in there for now, by settings or after a fault. Who stands
 	// there waits and keeps the lane; credit left to that door would be nobody's.
@@ -109,7 +110,7 @@ type report struct {
 }
 
 func (r report) empty() bool {
-	n := len(r.atDoor) + len(r.letIn) + len(r.proving)
+	n := len(r.atDoor) + len(r.letIn) + len(r.proving) + len(r.undrawn)
 	for _, list := range r.facts {
 		n += len(list)
 	}
@@ -176,6 +177,9 @@ func (r report) encode() []byte {
 			return binary.AppendVarint(b, r.at.Sub(list[i].at).Milliseconds())
 		})
 	}
+	if len(r.undrawn) > 0 { // at the end: to an older release, which has no use for it, silence
+		b = appendIDs(b, len(r.undrawn), func(i int) int64 { return r.undrawn[i] }, nil)
+	}
 	return b
 }
 
@@ -216,6 +220,9 @@ func decodeReport(body []byte) (r report, err error) {
 			amount, age := in.signed(), time.Duration(in.signed())*time.Millisecond
 			r.facts[k] = append(r.facts[k], noted{id, amount, r.at.Add(-age)})
 		})
+	}
+	if !in.bad && len(in.rest) != 0 {
+		in.ids(func(index int64) { r.undrawn = append(r.undrawn, index) })
 	}
 	if in.bad || len(in.rest) != 0 {
 		return report{}, errReport

@@ -15,8 +15,10 @@ type Within struct {
 }
 
 // BackAfter is how long a pass still counts that was given back: claims that it
-// made before are in the ledger by then, as orders that count themselves.
-const BackAfter = 3 * time.Second
+// made before are in the ledger by then, as orders that count themselves. A claim
+// waits 10 s at most, and its statement may take 2 s; were this shorter, slow claims
+// would be orders of people whose room somebody else has.
+const BackAfter = 12 * time.Second
 
 // room is how many more people may be inside by the organiser's cap. While
 // nobody was counted yet there is none. False: there is no cap.
@@ -102,6 +104,12 @@ func (r *Release) cappedPace() float64 {
 		return float64(r.sale.MaxInside) / stay
 	}
 	return 0
+}
+
+// bounds says that the cap lets in fewer than the rate would: it is reached, or will
+// be within a second, and makes room more slowly.
+func (r *Release) bounds(room int64) bool {
+	return float64(room) < 1+r.rate && r.cappedPace() < r.rate
 }
 
 // toCall is how many are worth calling for: who may be let in by stock and

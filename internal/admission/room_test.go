@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -232,5 +233,49 @@ func TestWhatIsNotWrittenIsNotGivenBack(t *testing.T) {
 		if b, err := comes(ctx, l, k); err != nil || b.View != admission.ViewPassed {
 			t.Errorf("a minute after it was given back the next has %v, %v", b.View, err)
 		}
+	})
+}
+
+// What bounds how many come in is named, also when it is the cap on people inside.
+func TestTheCapIsNamedWhereItLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most, people = 100, 300
+		w := newWorld(t, 5, 100_000)
+		w.sale.MaxInside = most
+		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+		l := line(t, lines)
+		ctx, done := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k := ticket(t, l, join(t, l, i))
+			fans.Go(func() { comes(ctx, l, k) }) //nolint:errcheck // until the end
+		}
+		says := func() string {
+			t.Helper()
+			var d struct {
+				Capacity struct {
+					By string `json:"limited_by"`
+				}
+			}
+			if err := json.Unmarshal(l.Status().Body, &d); err != nil {
+				t.Fatal(err)
+			}
+			return d.Capacity.By
+		}
+		wait(ctx, 8*time.Second) //nolint:errcheck // virtual
+		if by := says(); by != "organiser" {
+			t.Errorf("with room for most of them, %q limits, want organiser", by)
+		}
+		wait(ctx, time.Minute) //nolint:errcheck // virtual
+		if by, n := says(), w.inside(); by != "inside" || n != most {
+			t.Errorf("with %d inside, %q limits, want inside", n, by)
+		}
+		w.set(func(w *world) { w.sale.MaxInside = 0 })
+		wait(ctx, 5*time.Second) //nolint:errcheck // virtual
+		if by := says(); by != "organiser" {
+			t.Errorf("without a cap, %q limits, want organiser", by)
+		}
+		done()
+		fans.Wait()
 	})
 }

@@ -213,3 +213,59 @@ func halfAtEach(t *testing.T, people int, ill, healthy *admission.Line) int {
 	fans.Wait()
 	return n
 }
+
+// A replica whose ledger hangs takes no credits that it cannot make passes of:
+// whoever stands at another door has the whole pace. What it took before is not
+// lost: those places get their passes by the same takes once it can write again.
+func TestAHangingLedgerHasNoShareOfThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const people, rate = 1200, 10
+		w := newWorld(t, rate, 100_000)
+		store := newMemory(2*time.Millisecond, 8*time.Millisecond)
+		good, _ := w.replica(t, store)
+		healthy := line(t, good)
+		var sick atomic.Bool
+		books := w.books()
+		letIn := books.LetIn
+		books.LetIn = func(ctx context.Context, e admission.Entry) error {
+			if !sick.Load() {
+				return letIn(ctx, e)
+			}
+			wait(ctx, 3*time.Second) //nolint:errcheck // it hangs, whoever waits
+			return errDown
+		}
+		bad, _ := w.replicaOf(t, store, books, w.sales)
+		ill := line(t, bad)
+		sick.Store(true)
+		ctx, end := context.WithCancel(t.Context())
+		var fans sync.WaitGroup
+		for i := range people {
+			k, at := ticket(t, healthy, join(t, healthy, i)), healthy
+			if i%2 == 0 {
+				at = ill
+			}
+			fans.Go(func() { comes(ctx, at, k) }) //nolint:errcheck // until the end
+		}
+		before, taken := len(w.after(0)), healthy.Standing().Taken
+		wait(ctx, 50*time.Second) //nolint:errcheck // virtual
+		passes, takes := len(w.after(0))-before, healthy.Standing().Taken-taken
+		if passes < 50*rate*8/10 || takes-int64(passes) > 4*rate {
+			t.Errorf("in 50 s at %d/s %d credits were taken and %d passes written", rate, takes, passes)
+		}
+		sick.Store(false)
+		eventually(t, "every credit is somebody's", 15*time.Second, func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			n := 0
+			for _, e := range w.evidence {
+				if _, written := w.takes[e.Seq]; e.Kind == "take" && !written && time.Since(e.At) > time.Second {
+					n++
+				}
+			}
+			return n == 0
+		})
+		end()
+		fans.Wait()
+		w.checkPace(t)
+	})
+}

@@ -70,6 +70,7 @@ func (l *Line) standing(now time.Time) Standing {
 		return l.outdated(now)
 	}
 	figures, published := Published(door)
+	published = published && figures.At != 0
 	s := Standing{
 		At: now, State: figures.State, Reason: figures.Reason, Figures: figures, Stock: l.Stock(),
 		Front: door.Front, Taken: door.Taken, Version: door.Beat,
@@ -80,7 +81,7 @@ func (l *Line) standing(now time.Time) Standing {
 	sale := l.Sale()
 	if !published {
 		s.State, s.Figures = Scheduled, first(sale)
-		s.Figures.Waiting = max(0, s.Tail-s.Front)
+		s.Figures.Waiting, s.Figures.Unsure = max(0, s.Tail-s.Front), figures.Unsure
 	}
 	if s.State.Early() { // of its lobby each replica knows for itself
 		s.State = sale.awaits(now, l.isDrawn())
@@ -181,7 +182,7 @@ type (
 		OpensAt         string    `json:"opens_at"`
 		Front           int64     `json:"front"`
 		Tail            int64     `json:"tail"`
-		Waiting         int64     `json:"waiting"`
+		Waiting         *int64    `json:"waiting"` // null: nobody knows, for the line's store was lost
 		AtDoor          int64     `json:"at_door"`
 		Inside          int64     `json:"inside"`
 		Taken           int64     `json:"taken"`
@@ -193,6 +194,7 @@ type (
 		Share           float64   `json:"share"`
 		Tickets         float64   `json:"tickets"`
 		Turn            float64   `json:"turn"`
+		TurnSeen        int64     `json:"turn_seen"`     // places that it was learnt from: how far off it may be
 		ETA             *etaDoc   `json:"eta_s_per_100"` // null: nobody can say
 		Poll            pollDoc   `json:"poll"`
 		Standby         *int64    `json:"standby_ahead"` // null: no line would be too long
@@ -232,10 +234,10 @@ func (l *Line) told(s Standing) statusDoc {
 		Event: l.event, Title: sale.Title, Epoch: l.epoch, Version: s.Version,
 		AsOf: s.At.UTC().Format(stamp), OpensAt: sale.OpensAt.UTC().Format(stamp),
 		State: s.State, Reason: s.Reason, Front: s.Front, Tail: s.Tail, Taken: s.Taken,
-		Waiting: f.Waiting, AtDoor: f.AtDoor, Coming: f.Coming, Inside: f.Inside, LetInLastMinute: f.LastMinute,
+		Waiting: f.Waiters(), AtDoor: f.AtDoor, Coming: f.Coming, Inside: f.Inside, LetInLastMinute: f.LastMinute,
 		Rate: f.Rate, Capacity: limitsOf(sale, f),
 		Seats: seatsDoc{s.Stock.Free, s.Stock.Pending, s.Stock.Sold, s.Stock.HeldBack},
-		Share: f.Share, Tickets: f.Tickets, Turn: f.Turn, Wave: f.Wave,
+		Share: f.Share, Tickets: f.Tickets, Turn: f.Turn, TurnSeen: f.Called, Wave: f.Wave,
 		Poll:       pollDoc{PollMin.Seconds(), PollMax.Seconds(), short(PollShare), PollJitter},
 		CallWindow: sale.CallWindow.Seconds(), Draw: l.toldDraw(),
 	}

@@ -34,6 +34,8 @@ type turnstile struct {
 	absent map[int64]absentee // answered, and expected again
 	rest   time.Time          // nobody is let in before
 
+	writings writings
+
 	taken time.Time           // the last time that anybody was let in here
 	mine  []int64             // the takes that came here lately, ascending
 	letIn map[int64]time.Time // and the places that they were for
@@ -270,6 +272,9 @@ func (t *turnstile) run(ctx context.Context) {
 func (t *turnstile) serve(ctx context.Context) bool {
 	now := time.Now()
 	if t.resting(now) || !t.line.Sale().takes(now) {
+		return t.held() > 0
+	}
+	if t.settle(ctx, now); t.most(time.Now()) == 0 {
 		return t.held() > 0
 	}
 	door, err := t.line.door.within(ctx, Tick+Tick/4)

@@ -68,7 +68,7 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 		return place.View(math.MaxInt64, now), nil
 	}
 	if before.State != Left || before.Index != t.Index { // one who left counts once, however often it is said
-		l.leavers.add(t.Index)
+		l.leavers.add(t.Index, now)
 		l.tellLeavers(now)
 	}
 	if t.Number != Undrawn {

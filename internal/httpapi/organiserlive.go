@@ -33,7 +33,7 @@ type numbersBody struct {
 	Rate            float64    `json:"rate"` // in force
 	Front           int64      `json:"front"`
 	Tail            int64      `json:"tail"`
-	Waiting         int64      `json:"waiting"`
+	Waiting         *int64     `json:"waiting"` // null: nobody knows
 	Coming          int64      `json:"coming"`
 	AtDoor          int64      `json:"at_door"`
 	Inside          int64      `json:"inside"`
@@ -73,7 +73,7 @@ func (a *API) live(_ context.Context, r asked) (reply, error) {
 func numbersOf(s admission.Standing) *numbersBody {
 	f := s.Figures
 	return &numbersBody{
-		Rate: f.Rate, Front: s.Front, Tail: s.Tail, Waiting: f.Waiting, Coming: f.Coming, AtDoor: f.AtDoor, Inside: f.Inside,
+		Rate: f.Rate, Front: s.Front, Tail: s.Tail, Waiting: f.Waiters(), Coming: f.Coming, AtDoor: f.AtDoor, Inside: f.Inside,
 		LetIn: s.Taken, LetInLastMinute: f.LastMinute, Share: f.Share, Tickets: f.Tickets, Turn: f.Turn, Wave: f.Wave,
 		Seats: countsOf(s.Stock),
 	}

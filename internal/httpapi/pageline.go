@@ -27,16 +27,17 @@ func (v countsView) Bar() (b struct{ Sold, Pending float64 }) {
 
 type eventPage struct {
 	frame
-	Venue, StateText, Tone              string
-	Closed                              bool
-	OpensAt                             time.Time
-	OpensIn                             int       // seconds; 0: it has begun
-	LobbyUntil                          time.Time // zero: who comes now is not drawn
-	Seats                               countsView
-	Waiting, AtDoor, Inside, LastMinute int64
-	Currency                            string
-	Hall                                *drawing // nil: nothing to draw
-	Quota                               int      // 0: nothing is chosen here
+	Venue, StateText, Tone     string
+	Closed                     bool
+	OpensAt                    time.Time
+	OpensIn                    int       // seconds; 0: it has begun
+	LobbyUntil                 time.Time // zero: who comes now is not drawn
+	Seats                      countsView
+	Waiting                    *int64 // nil: nobody knows
+	AtDoor, Inside, LastMinute int64
+	Currency                   string
+	Hall                       *drawing // nil: nothing to draw
+	Quota                      int      // 0: nothing is chosen here
 }
 
 // event is the same for everyone: it reads no cookie, so that a cache may keep it.
@@ -50,7 +51,7 @@ func (p *pages) event(c *fiber.Ctx) error {
 	page := eventPage{
 		frame: p.frame(c, sale.Title), Venue: sale.Venue,
 		StateText: stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed, OpensAt: sale.OpensAt,
-		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiting, AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
+		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiters(), AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
 	page.Title = sale.Title + " – Waitroom"
 	if s.State.Early() {

@@ -40,8 +40,15 @@
   };
   // Until the opening nobody is let in: that part of the wait is the same for all.
   const opens = (d) => Math.max(0, (Date.parse(d.opens_at) - Date.parse(d.as_of)) / 1000);
-  const eta = (d, ahead) => d.eta_s_per_100 &&
-    [d.eta_s_per_100.p50, d.eta_s_per_100.p90].map((s) => opens(d) + (s - opens(d)) * ahead / 100);
+  // How many of those ahead come is a draw, and the share who do is learnt from a
+  // sample: a late guess grows neither with their number nor with its root alone.
+  // What a cap on people inside makes of the pace is in the document's wait.
+  const spread = (d, n) => Math.sqrt(n + n * n / (d.turn_seen + 20));
+  const eta = (d, ahead) => {
+    if (!d.eta_s_per_100) return null;
+    const { p50, p90 } = d.eta_s_per_100, half = opens(d) + (p50 - opens(d)) * ahead / 100;
+    return [half, half + (p90 - p50) * spread(d, ahead) / spread(d, 100)];
+  };
   // While nobody is let in one asks as if they were, to be there when it goes on.
   const poll = (d, ahead) => {
     const wait = d.rate > 0 ? opens(d) + ahead * d.turn / d.rate : Infinity;

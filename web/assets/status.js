@@ -17,7 +17,7 @@
   };
   const draw = (d) => {
     const flat = { ...d, ...d.seats };
-    for (const el of document.querySelectorAll("dd[data-f]")) el.textContent = number.format(flat[el.dataset.f]);
+    for (const el of document.querySelectorAll("dd[data-f]")) el.textContent = flat[el.dataset.f] === null ? "not known" : number.format(flat[el.dataset.f]);
     bar(d);
     document.dispatchEvent(new CustomEvent("status", { detail: d }));
   };

@@ -110,6 +110,9 @@ func doorItem(d admission.Door) item {
 	it["epoch"], it["lease"], it["term"], it["beat"] = num(d.Epoch), text(d.Owner), num(d.Term), num(d.Beat)
 	it["front"], it["credit"], it["budget"], it["taken"] = num(d.Front), num(d.Credit), num(d.Budget), num(d.Taken)
 	it["stopped"] = yes(d.Stopped)
+	if d.Doc != nil {
+		it["doc"] = bin(d.Doc)
+	}
 	return it
 }
 
