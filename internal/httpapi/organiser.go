@@ -51,6 +51,7 @@ func (a *API) organisers(app *fiber.App) {
 	event.Post("/resume", serveRead(deskDeadline, a.readWish, a.steer(inventory.Running)))
 	event.Post("/close", serveRead(deskDeadline, a.readWish, a.steer(inventory.ClosedForGood)))
 	event.Post("/orders/extend", serveRead(deskDeadline, a.readExtension, a.extend))
+	a.seatRoutes(event)
 	event.Post("/stop", serveRead(deskDeadline, a.readStop, a.stop))
 }
 

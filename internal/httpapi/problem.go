@@ -69,6 +69,8 @@ var problems = map[string]struct {
 	"too_many_payments":    {409, "The order has too many open payments"},
 	"confirm_needed":       {409, "Is this meant?"},
 	"order_not_paid":       {409, "The order is not paid"},
+	"seat_cheaper":         {409, "That seat costs less"},
+	"line_refunding":       {409, "A refund of this line was asked for"},
 	"nothing_to_refund":    {409, "This line cost nothing"},
 	"already_refunded":     {409, "The money has gone back already"},
 	"approval_refused":     {409, "A person refused this refund"},

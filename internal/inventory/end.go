@@ -51,7 +51,7 @@ func End(ctx context.Context, tx pgx.Tx, orders []uuid.UUID, cause Cause) (ended
 		), locked AS MATERIALIZED (
 		  SELECT s.id, s.order_id FROM seats s JOIN ended e ON s.order_id = e.id ORDER BY s.id FOR NO KEY UPDATE OF s
 		), back AS (
-		  UPDATE seats s SET order_id = NULL, claimed_at = NULL
+		  UPDATE seats s SET order_id = NULL, claimed_at = NULL, held_back = s.withdrawn_at IS NOT NULL
 		  FROM locked k WHERE s.id = k.id AND s.order_id = k.order_id
 		  RETURNING s.id, s.guid, s.event_id, k.order_id
 		), returned AS (

@@ -40,7 +40,7 @@ func LockToGiveBack(ctx context.Context, tx pgx.Tx, operation string) error {
 
 // GiveBack takes a refunded line's seat off its paid order, once: the line says
 // by which refund, the account may buy again, and the seat is free, or held back
-// where the house holds it. The line stays, as all lines do. It is the second
+// where it is withdrawn. The line stays, as all lines do. It is the second
 // function that frees seats; End is the first, and of whole orders.
 //
 // The caller holds the locks (LockToGiveBack) and has confirmed the operation.
@@ -56,7 +56,7 @@ func GiveBack(ctx context.Context, tx pgx.Tx, operation string) (Return, error) 
 		    AND o.id = l.order_id AND o.status = 'paid' AND s.id = l.seat_id AND s.order_id = o.id
 		  RETURNING l.order_id, l.seat_id
 		), back AS (
-		  UPDATE seats s SET order_id = NULL, claimed_at = NULL
+		  UPDATE seats s SET order_id = NULL, claimed_at = NULL, held_back = s.withdrawn_at IS NOT NULL
 		  FROM line WHERE s.id = line.seat_id AND s.order_id = line.order_id
 		  RETURNING s.id, s.guid
 		), changed AS (

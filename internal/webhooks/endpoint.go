@@ -30,7 +30,7 @@ func States() []State { return []State{Active, Draining, Disabled} }
 // Kinds are the notices that an endpoint may ask for. A test comes unasked.
 func Kinds() []string {
 	return []string{
-		"order.paid", "order.expired", "order.cancelled", "tickets.returned",
+		"order.paid", "order.expired", "order.cancelled", "order.moved", "tickets.returned",
 		"event.exhausted", "event.reopened", "event.paused",
 		"refund.queued", "refund.confirmed", "refund.needs_attention", "endpoint.disabled",
 	}
