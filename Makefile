@@ -4,6 +4,7 @@
 # make outlet-proof  the refunds' outlet, slow, cut, stopped and killed, against the provider's own log
 # make courier-proof  what organisers are promised, against fifty receivers of which fifteen are bad
 # make webhooks-negative  each judgement of the plan audit put back to what it was when wrong, and caught
+# make mutants  a defect seeded against each promise, one by one, and caught: ARGS="P1 P8 quota"
 # make bench   the line against its anchors: BENCH lines, and bench/results.json
 # make check   format, vet, staticcheck, and the import plan
 # make fmt     gofumpt
@@ -14,7 +15,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo build test outlet-proof courier-proof webhooks-negative bench check fmt
+.PHONY: demo build test outlet-proof courier-proof webhooks-negative mutants bench check fmt
 
 demo:
 	@scripts/need.sh go postgres
@@ -45,6 +46,10 @@ outlet-proof:
 webhooks-negative:
 	@scripts/need.sh go
 	@go run ./cmd/webhooksproof
+
+mutants:
+	@scripts/need.sh go postgres node tools
+	@go run ./cmd/mutants $(ARGS)
 
 courier-proof:
 	@scripts/need.sh go postgres

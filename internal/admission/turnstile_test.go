@@ -379,7 +379,8 @@ func TestUnknownPassKeepsItsTake(t *testing.T) {
 		for _, fault := range []admissiontest.Fault{admissiontest.LostReply, admissiontest.LostCall, admissiontest.Broken} {
 			for _, call := range []string{"Pass", "Take", "Refill", "Place", "Door"} {
 				w := newWorld(t, 10, 100)
-				store := admissiontest.NewFaulty(newMemory(time.Millisecond, 5*time.Millisecond))
+				truth := newMemory(time.Millisecond, 5*time.Millisecond)
+				store := admissiontest.NewFaulty(truth)
 				lines, stop := w.replica(t, store)
 				l := line(t, lines)
 				k := ticket(t, l, join(t, l, 0))
@@ -391,6 +392,9 @@ func TestUnknownPassKeepsItsTake(t *testing.T) {
 				}
 				if again, err := l.Pass(t.Context(), k); err != nil || again.Pass != answer.Pass {
 					t.Errorf("%s with %s: asked again, another pass", call, fault)
+				}
+				if door, err := truth.Door(t.Context(), l.Sale().Event); err != nil || answer.Admitted.Take > door.Taken {
+					t.Errorf("%s with %s: let in by take %d, of %d that the store counted, %v", call, fault, answer.Admitted.Take, door.Taken, err)
 				}
 				w.checkPace(t)
 				stop()

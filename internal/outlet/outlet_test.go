@@ -229,3 +229,24 @@ func TestLimitsThatAreNoneAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Go's transport sends a POST again on its own, on a connection that turns out to
+// be dead, if it names an Idempotency-Key and its body can be had anew: what
+// leaves the outlet has none to be had.
+func TestNoTransportCanSendAgain(t *testing.T) {
+	var rewinds, sends int
+	once := transport(func(req *http.Request) (*http.Response, error) {
+		sends++
+		if req.GetBody != nil {
+			rewinds++
+		}
+		return &http.Response{StatusCode: 200, Body: http.NoBody}, nil
+	})
+	if err := call(t.Context(), open(t, once, always)); err != nil || sends != 1 || rewinds > 0 {
+		t.Errorf("%d sends, of which the transport could repeat %d, %v; want 1 and none", sends, rewinds, err)
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
