@@ -23,6 +23,8 @@ var arrows = map[string][]string{
 	"internal/notice":                  {"internal/pg"},
 	"internal/draw":                    {},
 	"internal/block":                   {},
+	"internal/document":                {},
+	"internal/availability":            {"internal/block", "internal/document", "internal/inventory"},
 	"internal/admission":               {"internal/draw"},
 	"internal/admission/dynamo":        {"internal/admission", "internal/draw"},
 	"internal/admission/local":         {"internal/admission", "internal/draw"},
@@ -42,7 +44,7 @@ var arrows = map[string][]string{
 	"internal/support":                 {"internal/organiser", "internal/pg", "internal/refunds"},
 	"internal/clerk":                   {},
 	"internal/httpapi": {
-		"internal/account", "internal/admission", "internal/block", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/webhooks", "web",
+		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
 	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/draw", "internal/httpapi", "internal/stack"},

@@ -322,7 +322,9 @@ func (h *halls) publish(ctx context.Context, event string, n inventory.Count) er
 		if err != nil {
 			return err
 		}
-		hall = httpapi.NewHall(event, plan)
+		if hall, err = httpapi.NewHall(event, plan); err != nil {
+			return err
+		}
 	}
 	if err := hall.Count(n); err != nil {
 		return err

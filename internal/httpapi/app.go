@@ -34,6 +34,7 @@ type API struct {
 	Support    *support.Desk
 	Identity   Identity // what events may ask of who joins
 	Joins      *Limiter // of joins from one network; nil limits nobody
+	list       printed  // of what is on sale
 	Log        *slog.Logger
 	Limits     Limits
 }

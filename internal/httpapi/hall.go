@@ -1,21 +1,18 @@
 package httpapi
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
-	"encoding/json"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"waitroom/internal/availability"
 	"waitroom/internal/block"
+	"waitroom/internal/document"
 	"waitroom/internal/inventory"
 )
 
 // Hall is one event's seats as this process serves them: the plan, which does
-// not change, and the availability, which is worked out once a second and
-// served from memory to any number of people.
+// not change, and what is free of it, which is counted once a second and served
+// from memory to any number of people.
 type Hall struct {
 	event    string
 	plan     inventory.SeatPlan
@@ -24,25 +21,15 @@ type Hall struct {
 	rows     *block.Hall
 	numbered map[string]int // guid to a seat of rows
 	best     offered
-	free     atomic.Pointer[Document]
+	seatmap  document.Document
+	board    *availability.Board
 	last     atomic.Pointer[inventory.Count]
 	drawing  *drawing // nil: it has no seats to draw and to choose one by one
 	picker   atomic.Pointer[picker]
 }
 
-// Document is bytes that are the same for everyone, with their strong ETag.
-type Document struct {
-	Body []byte
-	ETag string
-}
-
-func newDocument(body []byte) *Document {
-	sum := sha256.Sum256(body)
-	return &Document{Body: body, ETag: `"` + hex.EncodeToString(sum[:12]) + `"`}
-}
-
-// NewHall indexes an event's seats.
-func NewHall(event string, plan inventory.SeatPlan) *Hall {
+// NewHall indexes an event's seats, and compresses its seat map, once.
+func NewHall(event string, plan inventory.SeatPlan) (*Hall, error) {
 	h := &Hall{event: event, plan: plan, index: make(map[string]int, len(plan.Seats)), tiers: map[string]bool{}}
 	for i, s := range plan.Seats {
 		h.index[s.GUID] = i
@@ -50,46 +37,23 @@ func NewHall(event string, plan inventory.SeatPlan) *Hall {
 			h.tiers[s.Tier] = true
 		}
 	}
-	h.seat(plan)
+	bits := h.seat(plan)
+	h.board = availability.New(event, plan.Hash, h.rows, bits)
 	h.drawing = drawingOf(plan)
-	return h
+	var err error
+	h.seatmap, err = document.Named(plan.Hash, plan.Seatmap)
+	return h, err
 }
 
 // PlanHash names the plan that the hall was made from.
 func (h *Hall) PlanHash() string { return h.plan.Hash }
 
-type sectionBody struct {
-	Section string `json:"section"`
-	Tier    string `json:"tier"`
-	Free    int64  `json:"free"`
-	Pending int64  `json:"pending"`
-	Sold    int64  `json:"sold"`
-}
-
-type availabilityBody struct {
-	Event    string        `json:"event"`
-	Plan     string        `json:"plan"`
-	Version  int64         `json:"version"`
-	AsOf     time.Time     `json:"as_of"`
-	Sections []sectionBody `json:"sections"`
-	Bitmap   string        `json:"bitmap"`
-}
-
 // Count publishes a recount.
 func (h *Hall) Count(n inventory.Count) error {
-	b := availabilityBody{
-		Event: h.event, Plan: h.plan.Hash, Version: n.At.UnixMilli(), AsOf: n.At.UTC().Truncate(time.Millisecond),
-		Sections: make([]sectionBody, 0, len(n.Sections)), Bitmap: base64.StdEncoding.EncodeToString(n.Bitmap),
-	}
-	for _, s := range n.Sections {
-		b.Sections = append(b.Sections, sectionBody{s.Section, s.Tier, s.Free, s.Pending, s.Sold})
-	}
-	body, err := json.Marshal(b)
-	if err != nil {
+	if err := h.board.Show(n); err != nil {
 		return err
 	}
 	h.last.Store(&n)
-	h.free.Store(newDocument(body))
 	return nil
 }
 

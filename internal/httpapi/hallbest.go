@@ -9,8 +9,8 @@ import (
 )
 
 // seat reads out of a plan which numbered seats stand side by side, and what there
-// is to choose among.
-func (h *Hall) seat(plan inventory.SeatPlan) {
+// is to choose among. bits are where each of them stands in a count.
+func (h *Hall) seat(plan inventory.SeatPlan) (bits []int) {
 	h.numbered = map[string]int{}
 	var seats []block.Seat
 	for _, s := range plan.Seats {
@@ -18,10 +18,14 @@ func (h *Hall) seat(plan inventory.SeatPlan) {
 			continue
 		}
 		h.numbered[s.GUID] = len(seats)
-		seats = append(seats, block.Seat{Section: s.Section, Row: s.Row, Number: s.Number, X: s.X, Y: s.Y})
+		seats = append(seats, block.Seat{
+			Section: s.Section, Row: s.Row, Number: s.Number, X: s.X, Y: s.Y, Accessible: s.Kind == "accessible",
+		})
+		bits = append(bits, s.Pos)
 		h.best.add(s)
 	}
 	h.rows = block.NewHall(seats, block.Ahead(seats))
+	return bits
 }
 
 // bestPage is the choice for who leaves the choice to us.

@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/document"
 )
 
 // A key is published for longer than gateways keep the set before it signs,
@@ -87,7 +88,5 @@ func keepFor(ends, now time.Time) int64 {
 
 // jwks is what passes are signed with. A new key stands here before its use.
 func (a *API) jwks(c *fiber.Ctx) error {
-	body := a.Tokens.Passes.JWKS()
-	shared(c.Context(), body, newDocument(body).ETag, keysCache)
-	return nil
+	return tell(c.Context(), document.Plain(a.Tokens.Passes.JWKS()), keysCache)
 }

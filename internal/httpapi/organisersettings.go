@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"waitroom/internal/document"
 	"waitroom/internal/inventory"
 	"waitroom/internal/organiser"
 )
@@ -163,7 +164,7 @@ func settingsReply(e inventory.Event) (reply, error) {
 // undo anybody's editing.
 func settingsTag(e inventory.Event) (string, error) {
 	text, err := json.Marshal(settingsOf(e))
-	return newDocument(text).ETag, err
+	return document.Plain(text).ETag, err
 }
 
 func (a *API) settings(ctx context.Context, r asked) (reply, error) {

@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -25,47 +23,14 @@ type indexGroup struct {
 	Events []indexEvent
 }
 
-// front is the page of all events: the same for everyone, and made at most once
-// a second, however many events there are and whoever asks.
-type front struct {
-	mu   sync.Mutex
-	at   time.Time
-	page []byte
-}
-
+// index is the page of all events, however many there are.
 func (p *pages) index(c *fiber.Ctx) error {
-	page, err := p.front.made(time.Now(), p.makeIndex)
-	if err != nil {
-		return err
-	}
-	p.head(c, sharedPage)
-	if err := c.Send(page); err != nil {
-		return err
-	}
-	squeeze(c)
-	return nil
-}
-
-func (f *front) made(now time.Time, anew func(time.Time) ([]byte, error)) ([]byte, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.page != nil && now.Sub(f.at) < time.Second {
-		return f.page, nil
-	}
-	page, err := anew(now)
-	if err == nil {
-		f.page, f.at = page, now
-	}
-	return page, err
-}
-
-func (p *pages) makeIndex(now time.Time) ([]byte, error) {
-	var b bytes.Buffer
-	err := p.html.ExecuteTemplate(&b, "index.html", struct {
-		frame
-		Groups []indexGroup
-	}{frame{Title: "Events – Waitroom"}, p.groups(now)})
-	return b.Bytes(), err
+	return p.everybodys(c, "", nil, "index.html", func(now time.Time) any {
+		return struct {
+			frame
+			Groups []indexGroup
+		}{frame{Title: "Events – Waitroom"}, p.groups(now)}
+	})
 }
 
 // groups are what is on sale, what will be and what is over. Whatever matters

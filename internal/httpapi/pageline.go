@@ -12,8 +12,6 @@ import (
 	"waitroom/web"
 )
 
-const sharedPage = "public, max-age=0, s-maxage=1, stale-while-revalidate=2, stale-if-error=30"
-
 // countsView is the stock as pages show it.
 type countsView struct{ Free, Pending, Sold int64 }
 
@@ -46,24 +44,28 @@ func (p *pages) event(c *fiber.Ctx) error {
 	if !ok {
 		return p.sorry(c, problem("no_such_event", "The address may be misspelt, or the event is over."))
 	}
+	return p.everybodys(c, line.Event(), line.Status(), "event.html", func(now time.Time) any { return p.eventPage(line, now) })
+}
+
+func (p *pages) eventPage(line *admission.Line, now time.Time) eventPage {
 	s, sale := line.Standing(), line.Sale()
 	_, tone := shortState(s.State)
 	page := eventPage{
-		frame: p.frame(c, sale.Title), Venue: sale.Venue,
+		frame: p.frameOf(line.Event(), sale.Title), Venue: sale.Venue,
 		StateText: stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed, OpensAt: sale.OpensAt,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiters(), AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
 	page.Title = sale.Title + " – Waitroom"
 	if s.State.Early() {
-		page.OpensIn = max(1, int(time.Until(sale.OpensAt).Seconds()))
+		page.OpensIn = max(1, int(sale.OpensAt.Sub(now).Seconds()))
 	}
-	if l := sale.Lobby; l != nil && time.Now().Before(l.ClosesAt) {
+	if l := sale.Lobby; l != nil && now.Before(l.ClosesAt) {
 		page.LobbyUntil = l.ClosesAt
 	}
 	if hall, ok := p.api.Halls.Get(page.Event); ok {
 		page.Hall, page.Currency = hall.drawing.says("Map of the hall. The figures above say the same in numbers."), hall.plan.Currency
 	}
-	return p.show(c, "event.html", page, sharedPage)
+	return page
 }
 
 // holder is whose ticket the browser carries.

@@ -37,10 +37,10 @@ func (p *pages) lobby(c *fiber.Ctx, r ticketRequest, at admission.Position) erro
 
 type drawPage struct {
 	frame
-	ClosesAt                               time.Time
-	Closed                                 bool
-	Count                                  int64
-	Commit, Beacon, Seed, Value, StatusURL string
+	ClosesAt                    time.Time
+	Closed                      bool
+	Count                       int64
+	Commit, Beacon, Seed, Value string
 }
 
 // draw is the same for everyone: what the draw rests on, and how to check it.
@@ -53,14 +53,18 @@ func (p *pages) draw(c *fiber.Ctx) error {
 	if lobby == nil {
 		return p.sorry(c, problem("no_such_route", "This line is first come, first served: nothing is drawn."))
 	}
-	commit, end := lobby.Seed.Commit(), line.Ends()
+	end := line.Ends()
+	return p.everybodys(c, "draw of "+line.Event(), end, "draw.html", func(time.Time) any { return p.drawPage(line, lobby, end) })
+}
+
+func (p *pages) drawPage(line *admission.Line, lobby *admission.Lobby, end admission.Tail) drawPage {
+	commit := lobby.Seed.Commit()
 	page := drawPage{
-		frame: p.frame(c, "The draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
+		frame: p.frameOf(line.Event(), "The draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
 		Commit: hex.EncodeToString(commit[:]), Beacon: lobby.Beacon,
-		StatusURL: c.BaseURL() + "/v1/public/events/" + line.Event() + "/status",
 	}
 	if end.Drawn {
 		page.Seed, page.Value = hex.EncodeToString(end.Seed[:]), end.Beacon
 	}
-	return p.show(c, "draw.html", page, sharedPage)
+	return page
 }

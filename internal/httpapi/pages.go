@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -22,7 +23,7 @@ type pages struct {
 	html   *template.Template
 	assets map[string]web.Asset
 	policy string
-	front  front
+	press  press
 }
 
 func newPages(a *API) (*pages, error) {
@@ -98,7 +99,11 @@ type frame struct {
 
 // frame begins a page of the event that the address names.
 func (p *pages) frame(c *fiber.Ctx, heading string) frame {
-	f := frame{Title: heading + " – Waitroom", Heading: heading, Event: c.Params("event")}
+	return p.frameOf(c.Params("event"), heading)
+}
+
+func (p *pages) frameOf(event, heading string) frame {
+	f := frame{Title: heading + " – Waitroom", Heading: heading, Event: event}
 	if line, ok := p.api.Lines.Line(f.Event); ok {
 		f.Sale = line.Sale().Title
 		f.Title = heading + " – " + f.Sale
@@ -113,6 +118,24 @@ func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
 	}
 	p.head(c, cache)
 	return c.Send(b.Bytes())
+}
+
+// everybodys shows a page that reads nothing of who asks, so that a cache may
+// keep it. It stands for a second, as long as it was made from the same.
+func (p *pages) everybodys(c *fiber.Ctx, page string, from any, name string, data func(now time.Time) any) error {
+	doc, err := p.press.of(page).made(time.Now(), from, func(now time.Time) ([]byte, error) {
+		var b bytes.Buffer
+		err := p.html.ExecuteTemplate(&b, name, data(now))
+		return b.Bytes(), err
+	})
+	if err != nil {
+		return err
+	}
+	if err := tell(c.Context(), doc, sharedCache); err != nil {
+		return err
+	}
+	p.head(c, sharedCache)
+	return nil
 }
 
 // head is what every page's answer says of it.

@@ -57,6 +57,7 @@ var problems = map[string]struct {
 	"no_such_delivery":     {404, "There is no such delivery"},
 	"attempt_unknown":      {404, "Nothing is known of this attempt"},
 	"method_not_allowed":   {405, "This route does not take that method"},
+	"not_acceptable":       {406, "There is no such representation"},
 	"code_used_up":         {409, "This access code is used up"},
 	"code_spent":           {409, "Less is left of this presale code than that"},
 	"seats_taken":          {409, "Some of these seats have just gone"},

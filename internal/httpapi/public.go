@@ -11,29 +11,27 @@ import (
 	"waitroom/internal/admission"
 )
 
+// availability is what is free, or what of it has changed since a cursor.
 func (a *API) availability(c *fiber.Ctx) error {
 	hall, ok := a.Halls.Get(c.Params("event"))
 	if !ok {
 		return problem("no_such_event", "")
 	}
-	doc := hall.free.Load()
-	if doc == nil {
+	doc, counted := hall.board.Since(c.Query("since"))
+	if !counted {
 		return problem("unavailable", "The seats were not counted yet.")
 	}
-	shared(c.Context(), doc.Body, doc.ETag, sharedCache)
-	return nil
+	return tell(c.Context(), doc, sharedCache)
 }
 
 // seatmap serves a plan under its hash for ever. Another hash is another plan:
 // it is not this one's to answer.
 func (a *API) seatmap(c *fiber.Ctx) error {
 	hall, ok := a.Halls.Get(c.Params("event"))
-	file := c.Params("file")
-	if !ok || file != "seatmap."+hall.plan.Hash+".json" {
+	if !ok || c.Params("file") != "seatmap."+hall.plan.Hash+".json" {
 		return problem("no_such_route", "")
 	}
-	shared(c.Context(), hall.plan.Seatmap, `"`+hall.plan.Hash+`"`, "public, max-age=31536000, immutable")
-	return nil
+	return tell(c.Context(), hall.seatmap, "public, max-age=31536000, immutable")
 }
 
 type countsBody struct {
@@ -56,14 +54,15 @@ type eventBody struct {
 	Seats   countsBody          `json:"seats"`
 }
 
+// events are all that is on sale, made at most once a second.
 func (a *API) events(c *fiber.Ctx) error {
-	body, err := json.Marshal(map[string][]eventBody{"events": a.onSale()})
+	doc, err := a.list.made(time.Now(), nil, func(time.Time) ([]byte, error) {
+		return json.Marshal(map[string][]eventBody{"events": a.onSale()})
+	})
 	if err != nil {
 		return err
 	}
-	doc := newDocument(body)
-	shared(c.Context(), doc.Body, doc.ETag, sharedCache)
-	return nil
+	return tell(c.Context(), doc, sharedCache)
 }
 
 // onSale lists the lines that this process serves, by id.

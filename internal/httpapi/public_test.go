@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,14 +24,16 @@ func TestSharedDocumentsAreNobodys(t *testing.T) {
 	h := open(t, demo.Build{})
 	g := h.letIn()
 	event := "/v1/public/events/" + demotest.EventID
-	var seats struct{ Plan string }
+	var seats struct{ Plan, Cursor string }
 	h.do(call{method: "GET", path: event + "/availability"}).into(t, &seats)
 	for path, cache := range map[string]string{
-		"/v1/public/events":                        eachSecond,
-		event + "/status":                          eachSecond,
-		event + "/availability":                    eachSecond,
-		event + "/seatmap." + seats.Plan + ".json": forEver,
-		"/.well-known/jwks.json":                   "public, max-age=300, stale-while-revalidate=600, stale-if-error=86400",
+		"/v1/public/events":                           eachSecond,
+		event + "/status":                             eachSecond,
+		event + "/availability":                       eachSecond,
+		event + "/availability?since=" + seats.Cursor: eachSecond,
+		event + "/availability?since=zzz&since=1":     eachSecond,
+		event + "/seatmap." + seats.Plan + ".json":    forEver,
+		"/.well-known/jwks.json":                      "public, max-age=300, stale-while-revalidate=600, stale-if-error=86400",
 	} {
 		// One that brings everything that a person could be known by.
 		known := map[string]string{
@@ -88,11 +91,19 @@ func (h *house) shared(a answer, path, cache string) {
 	}
 }
 
-// The document is compressed for whoever wants it so; the two are different
+// The documents are compressed for whoever wants them so; the two are different
 // bytes, and have different names.
-func TestStatusIsCompressedUnderItsOwnETag(t *testing.T) {
+func TestSharedDocumentsAreCompressedUnderTheirOwnETags(t *testing.T) {
 	h := open(t, demo.Build{})
-	path := "/v1/public/events/" + demotest.EventID + "/status"
+	public := "/v1/public/events/" + demotest.EventID
+	var seats struct{ Plan string }
+	h.do(call{method: "GET", path: public + "/availability"}).into(t, &seats)
+	for _, path := range []string{public + "/status", public + "/availability", public + "/seatmap." + seats.Plan + ".json", "/v1/public/events"} {
+		t.Run(path[len("/v1/public/events"):], func(t *testing.T) { h.twoWays(t, path) })
+	}
+}
+
+func (h *house) twoWays(t *testing.T, path string) {
 	ask := func(accept string) answer {
 		x, a := h.send(t.Context(), call{method: "GET", path: path, header: map[string]string{"Accept-Encoding": accept}})
 		if a.header.Get("Vary") != "Accept-Encoding" {
@@ -107,6 +118,7 @@ func TestStatusIsCompressedUnderItsOwnETag(t *testing.T) {
 	}
 	for accept, want := range map[string]string{
 		"gzip": "gzip", "br, gzip;q=0.5": "gzip", "deflate,GZIP": "gzip", "gzip; q=1.0": "gzip",
+		"identity;q=0, gzip;q=0.1": "gzip", "*": "gzip", "gzip;q=0.5, identity": "",
 		"": "", "identity": "", "gzip;q=0": "", "gzip; q=0.000": "", "br": "", "xgzip": "",
 	} {
 		if got := ask(accept).header.Get("Content-Encoding"); got != want {
@@ -199,4 +211,48 @@ func TestAvailabilityFollowsTheSeats(t *testing.T) {
 		}
 		return seats.Bitmap[0] == 1<<2
 	})
+}
+
+// Who asks by the cursor of what they have is told the seats that changed, and
+// that alone; who asks by anything else, the whole. A cursor makes no other
+// document than its own.
+func TestACursorTellsWhatChanged(t *testing.T) {
+	h := open(t, demo.Build{})
+	g := h.letIn()
+	path := "/v1/public/events/" + demotest.EventID + "/availability"
+	type seats struct {
+		State, Cursor, Since string
+		Bitmap               []byte
+		Blocks               map[string]int
+		Changes              *struct{ Free, Pending, Gone []int }
+	}
+	ask := func(query string) (s seats) {
+		h.do(call{method: "GET", path: path + query}).into(t, &s)
+		return s
+	}
+	had := ask("")
+	if had.Blocks["Stalls"] != 10 {
+		t.Fatalf("ten in a row are free, and told is %v", had.Blocks)
+	}
+	h.want(h.claim(g, "k", named("A-5", "A-6")), 201, "")
+	h.until("two in a cart", func() bool {
+		now := ask("?since=" + had.Cursor)
+		switch {
+		case now.Changes == nil: // a small hall's whole may be as short
+			return now.Bitmap[1]&15 == 1|1<<2
+		case now.Since != had.State:
+			t.Fatalf("since %s: to be applied to %s, held is %s", had.Cursor, now.Since, had.State)
+		case len(now.Changes.Pending) == 0:
+			return false
+		}
+		if len(now.Changes.Free)+len(now.Changes.Gone) > 0 || !slices.Equal(now.Changes.Pending, []int{4, 5}) {
+			t.Errorf("changed: %+v, want 4 and 5 in a cart", now.Changes)
+		}
+		return true
+	})
+	for _, query := range []string{"?since=", "?since=zzz", "?since=" + had.State, "?nocache=1", "?since=%00"} {
+		if s := ask(query); s.Changes != nil || len(s.Bitmap) == 0 {
+			t.Errorf("%s is answered with a change", query)
+		}
+	}
 }

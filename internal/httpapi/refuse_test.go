@@ -159,6 +159,8 @@ func badRequests(h *house, g, other guest, o order) []refusal {
 		{"verify nothing", call{method: "GET", path: "/v1/verify"}, 401, "token_missing", true},
 		{"status of no event", call{method: "GET", path: "/v1/public/events/nowhere/status"}, 404, "no_such_event", true},
 		{"seats of no event", call{method: "GET", path: "/v1/public/events/nowhere/availability"}, 404, "no_such_event", true},
+		{"seats, as nothing that there is", call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/availability", header: map[string]string{"Accept-Encoding": "br, identity;q=0"}}, 406, "not_acceptable", true},
+		{"status, as nothing that there is", call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/status", header: map[string]string{"Accept-Encoding": "*;q=0"}}, 406, "not_acceptable", true},
 		{"another seat map", call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/seatmap." + strings.Repeat("0", 64) + ".json"}, 404, "no_such_route", true},
 		{"no route", call{method: "GET", path: "/v1/secrets"}, 404, "no_such_route", false},
 		{"no method", call{method: "PUT", path: places}, 405, "method_not_allowed", false},

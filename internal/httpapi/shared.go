@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/document"
 )
 
 // What a cache in front may do with the documents that change each second: keep
@@ -15,8 +16,28 @@ import (
 // minute if we do not answer.
 const sharedCache = "public, max-age=0, s-maxage=1, stale-while-revalidate=2, stale-if-error=30"
 
-// shared answers a document that is the same for everyone: no cookie, no
-// decoding, no allocation.
+// tell answers a document that is the same for everyone, in the representation
+// that is asked for, and refuses who takes none.
+func tell(c *fasthttp.RequestCtx, doc document.Document, cache string) error {
+	if doc.Gzip == nil {
+		shared(c, doc.Body, doc.ETag, cache)
+		return nil
+	}
+	c.Response.Header.Set("Vary", "Accept-Encoding")
+	switch codingFor(c.Request.Header.Peek("Accept-Encoding")) {
+	case asGzip: // it was compressed once, for everyone
+		c.Response.Header.Set("Content-Encoding", "gzip")
+		shared(c, doc.Gzip, doc.GzipETag, cache)
+	case asNothing:
+		return problem("not_acceptable", "There is this as it is and as gzip.")
+	default:
+		shared(c, doc.Body, doc.ETag, cache)
+	}
+	return nil
+}
+
+// shared sends bytes that are the same for everyone: no cookie, no decoding, no
+// allocation.
 func shared(c *fasthttp.RequestCtx, body []byte, etag, cache string) {
 	c.Response.Header.Set("Cache-Control", cache)
 	c.Response.Header.Set("ETag", etag)
@@ -48,8 +69,7 @@ func etagMatches(match []byte, etag string) bool {
 func (a *API) polled(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(c *fasthttp.RequestCtx) {
 		if event, is := statusOf(c); is {
-			if line, ok := a.Lines.Line(event); ok {
-				tellStatus(c, line)
+			if line, ok := a.Lines.Line(event); ok && tellStatus(c, line) == nil {
 				return
 			}
 		}
@@ -73,38 +93,17 @@ func statusOf(c *fasthttp.RequestCtx) (event string, is bool) {
 	return unsafe.String(unsafe.SliceData(name), len(name)), is
 }
 
-// status is for the rarer ways to ask: HEAD, or an event that is none.
+// status is for the rarer ways to ask: HEAD, an event that is none, or somebody
+// who takes no coding that there is.
 func (a *API) status(c *fiber.Ctx) error {
 	line, ok := a.Lines.Line(c.Params("event"))
 	if !ok {
 		return problem("no_such_event", "")
 	}
-	tellStatus(c.Context(), line)
-	return nil
+	return tellStatus(c.Context(), line)
 }
 
-func tellStatus(c *fasthttp.RequestCtx, line *admission.Line) {
+func tellStatus(c *fasthttp.RequestCtx, line *admission.Line) error {
 	doc := line.Status()
-	c.Response.Header.Set("Vary", "Accept-Encoding")
-	body, etag := doc.Body, doc.ETag
-	if takesGzip(c.Request.Header.Peek("Accept-Encoding")) { // compressed once, for everyone
-		c.Response.Header.Set("Content-Encoding", "gzip")
-		body, etag = doc.Gzip, doc.GzipETag
-	}
-	shared(c, body, etag, sharedCache)
-}
-
-// takesGzip reads Accept-Encoding: gzip by name, unless with q=0.
-func takesGzip(accepted []byte) bool {
-	for rest, more := accepted, true; more; {
-		var coding []byte
-		coding, rest, more = bytes.Cut(rest, []byte(","))
-		name, weight, _ := bytes.Cut(coding, []byte(";"))
-		if !bytes.EqualFold(bytes.TrimSpace(name), []byte("gzip")) {
-			continue
-		}
-		_, q, weighed := bytes.Cut(bytes.ToLower(weight), []byte("q="))
-		return !weighed || len(bytes.Trim(q, " 0.")) > 0
-	}
-	return false
+	return tell(c, document.Document{Body: doc.Body, Gzip: doc.Gzip, ETag: doc.ETag, GzipETag: doc.GzipETag}, sharedCache)
 }

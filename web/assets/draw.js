@@ -4,6 +4,8 @@
 "use strict";
 (() => {
   const form = document.getElementById("check");
+  const site = document.getElementById("site"); // the page is the same for everyone and knows no host
+  if (site) site.textContent = location.origin;
   if (!form || !window.crypto || !crypto.subtle) return;
   const $ = (id) => document.getElementById(id), text = (id) => $(id).textContent.trim();
   const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));

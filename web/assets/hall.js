@@ -119,12 +119,26 @@ window.hall = async (box, picks) => {
     else if (near(e)) box.dispatchEvent(new CustomEvent("seat", { detail: near(e) }));
   });
 
-  let tag = "";
+  // Once the whole is here only what has changed is asked for, by the cursor of
+  // what we hold. Another replica may hold something else under that cursor: then
+  // the whole is asked for again. What is older than ours says nothing new.
+  const plan = box.dataset.map.match(/seatmap\.(\w+)\.json/)[1];
+  let held = { cursor: "", state: "", version: 0 }, tag = "";
   const look = async () => {
-    const res = await fetch(box.dataset.free, tag ? { headers: { "If-None-Match": tag } } : {});
+    const res = await fetch(box.dataset.free + (held.cursor && "?since=" + held.cursor), tag ? { headers: { "If-None-Match": tag } } : {});
     if (res.status !== 200) return;
+    const d = await res.json();
     tag = res.headers.get("ETag") || "";
-    bits = Uint8Array.from(atob((await res.json()).bitmap), (c) => c.charCodeAt(0));
+    if (d.plan !== plan || d.version < held.version) return;
+    if (d.changes && d.since !== held.state) { held.cursor = tag = ""; return; }
+    if (d.cursor !== held.cursor) tag = ""; // another address has another
+    held = d;
+    if (!d.changes) bits = Uint8Array.from(atob(d.bitmap), (c) => c.charCodeAt(0));
+    else {
+      const now = [d.changes.free, d.changes.pending, d.changes.gone];
+      if (!now.some((some) => some.length)) return;
+      now.forEach((some, is) => some.forEach((pos) => { bits[pos >> 2] = bits[pos >> 2] & ~(3 << (pos & 3) * 2) | is << (pos & 3) * 2; }));
+    }
     draw();
     canvas.drawn = true;
     box.dispatchEvent(new CustomEvent("free"));
@@ -132,11 +146,11 @@ window.hall = async (box, picks) => {
   const hall = { seats, state, name, money, draw };
   fit();
   await look();
-  // Where it is out of sight nobody is asked. A large hall is asked about less often.
+  // Where it is out of sight nobody is asked.
   const loop = () => setTimeout(async () => {
     if (!document.hidden && (picks || box.getBoundingClientRect().top < innerHeight)) await look().catch(() => { /* the next may arrive */ });
     loop();
-  }, (seats.length > 5000 ? 5000 : 2000) * (0.9 + 0.2 * Math.random()));
+  }, 2000 * (0.9 + 0.2 * Math.random()));
   loop();
   new ResizeObserver(fit).observe(scroll);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
