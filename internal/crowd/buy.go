@@ -214,6 +214,9 @@ func (f *fan) checkout(ctx context.Context, o *order, key string) string {
 			}
 			return ""
 		}
+		if r.code() == "provider_unavailable" {
+			key += "-another" // this one comes to nothing
+		}
 		f.crowd.Tally.Busy.Add(1)
 		wait(ctx, f.jitter(r.after(time.Second)))
 	}

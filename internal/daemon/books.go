@@ -30,6 +30,15 @@ func (p provider) CancelPayment(ctx context.Context, providerPayment string, nth
 	return p.PaymentStands(ctx, providerPayment)
 }
 
+// FindPayment searches for a payment by the names that we gave it.
+func (p provider) FindPayment(ctx context.Context, n orders.NewPayment) (orders.AtProvider, error) {
+	id, err := p.client.Search(ctx, p.tags(n))
+	if throttled(err) {
+		return orders.AtProvider{Throttled: true}, nil
+	}
+	return orders.AtProvider{ProviderPayment: id}, err
+}
+
 // standing turns an answer into what orders understands.
 func (p provider) standing(a stripe.Answer, err error) (orders.Standing, error) {
 	switch {

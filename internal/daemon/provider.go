@@ -27,9 +27,7 @@ type provider struct {
 
 func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.AtProvider, error) {
 	answer, err := p.client.Create(ctx, stripe.Payment{
-		Tags: stripe.Tags{
-			Install: p.install, Event: n.Event, Order: n.Order.String(), Payment: n.Payment.String(),
-		},
+		Tags:        p.tags(n),
 		AmountMinor: n.AmountMinor, Currency: n.Currency,
 		ReturnURL: backTo(p.returnURL, n.Event, n.Order),
 	})
@@ -39,10 +37,16 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 	case errors.Is(err, stripe.ErrCurrency) || errors.Is(err, stripe.ErrInexact): // it never will
 		p.log.Error("payment cannot be asked for", "order", n.Order, "payment", n.Payment, "error", err)
 		return orders.AtProvider{Refused: true}, nil
+	case errors.Is(err, stripe.ErrKept):
+		p.log.Warn("payment has no answer", "order", n.Order, "payment", n.Payment, "error", err)
+		return orders.AtProvider{Kept: true}, nil
 	case err != nil:
 		return orders.AtProvider{}, err
 	}
 	if no := answer.Refused; no != nil {
+		if no.UnderWay() {
+			return orders.AtProvider{UnderWay: true}, nil
+		}
 		if no.Later() || no.Ours() {
 			return orders.AtProvider{}, said(no)
 		}
@@ -53,6 +57,10 @@ func (p provider) OpenPayment(ctx context.Context, n orders.NewPayment) (orders.
 		return orders.AtProvider{}, errors.New("the provider names no page to pay on; PROVIDER_METHOD has to be a method that has one")
 	}
 	return orders.AtProvider{ProviderPayment: answer.Intent.ID, CheckoutURL: answer.Intent.CheckoutURL}, nil
+}
+
+func (p provider) tags(n orders.NewPayment) stripe.Tags {
+	return stripe.Tags{Install: p.install, Event: n.Event, Order: n.Order.String(), Payment: n.Payment.String()}
 }
 
 // throttled says that nothing was sent, for want of our share of the calls.

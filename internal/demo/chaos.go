@@ -56,6 +56,8 @@ func moneyFaults() (all []payprov.Script) {
 		payprov.Script{Share: 0.02, Say: payprov.RST, Commit: true},
 		payprov.Script{Share: 0.02, Say: payprov.FIN},
 		payprov.Script{Share: 0.02, Say: payprov.TooMany, RetryAfter: time.Second},
+		payprov.Script{Share: 0.02, Say: payprov.ServerError}, // and the key says 500 for ever
+		payprov.Script{Share: 0.02, Say: payprov.ServerError, Commit: true},
 	)
 	each(http.MethodPost, "/v1/payment_intents/*/cancel",
 		payprov.Script{Share: 0.05, Say: payprov.RST, Commit: true},

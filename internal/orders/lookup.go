@@ -16,11 +16,15 @@ import (
 //   - PaymentStands changes nothing;
 //   - CancelPayment ends a payment that did not succeed, so that it cannot any
 //     more, and says what the payment is after that. nth tells our calls on one
-//     payment apart, so that none gets the answer of an earlier one.
+//     payment apart, so that none gets the answer of an earlier one;
+//   - FindPayment changes nothing, and finds what was opened without an answer,
+//     by our name of it. No name of the provider's: it has none, or one that is
+//     younger than searchSettles.
 type Books interface {
 	Provider
 	PaymentStands(ctx context.Context, providerPayment string) (Standing, error)
 	CancelPayment(ctx context.Context, providerPayment string, nth int) (Standing, error)
+	FindPayment(ctx context.Context, p NewPayment) (AtProvider, error)
 }
 
 // Standing is a payment as the provider has it.
@@ -45,6 +49,11 @@ const (
 	// keyLife is how long the same opening is the same payment: the provider's
 	// 24 hours, less a margin.
 	keyLife = 23 * time.Hour
+	// searchAfter is how soon a payment that was lost is searched for, and again;
+	// searchSettles is when what is not found is not there. A provider's search
+	// lags by a minute where all is well; what it then has shows nobody a page.
+	searchAfter   = 30 * time.Second
+	searchSettles = 10 * time.Minute
 	// mostUnknown bounds the looks after an order's end that settle nothing; with
 	// the waits between them that is a little more than an hour.
 	mostUnknown = 10
@@ -63,6 +72,7 @@ const (
 	forget    step = "forget" // nor ever
 	reopen    step = "reopen" // its answer was lost: the same opening gets it again
 	look      step = "look"
+	find      step = "find"   // it has no answer and never will: what the provider has of it is cancelled
 	cancel    step = "cancel" // its order has ended, or it failed and the buyer has opened another
 	askHumans step = "human"  // it cannot be found out
 )
@@ -75,8 +85,9 @@ type due struct {
 	looks     int
 	unknowns  int
 	createdAt time.Time
-	lookAt    time.Time // when it became due
-	later     bool      // its order has a later payment
+	lostAt    *time.Time // no answer will come
+	lookAt    time.Time  // when it became due
+	later     bool       // its order has a later payment
 
 	order   string // its status
 	payBy   time.Time
@@ -96,8 +107,10 @@ func (d due) next() (step, time.Time) {
 	switch {
 	case d.name == "" && d.status == "failed":
 		return forget, time.Time{}
-	case d.unknowns >= mostUnknown || d.name == "" && d.now.Sub(d.createdAt) > keyLife:
+	case d.unknowns >= mostUnknown || d.name == "" && d.lostAt == nil && d.now.Sub(d.createdAt) > keyLife:
 		return askHumans, time.Time{}
+	case d.name == "" && d.lostAt != nil:
+		return find, time.Time{}
 	case d.name == "":
 		return reopen, time.Time{}
 	case d.ended() && d.order == "expired" && d.late == inventory.LateReclaim && d.endedAt != nil &&
@@ -119,6 +132,8 @@ func (d due) undecided() (unknowns int, after time.Duration) {
 	switch end := max(2*time.Second, d.payBy.Add(time.Second).Sub(d.now)); {
 	case !d.ended() && d.superseded():
 		return d.unknowns, min(supersededLook, end)
+	case !d.ended() && d.lostAt != nil:
+		return d.unknowns, min(searchAfter, end)
 	case !d.ended():
 		return d.unknowns, end
 	}

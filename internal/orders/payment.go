@@ -36,6 +36,11 @@ type AtProvider struct {
 	ProviderPayment string
 	CheckoutURL     string // the page where the buyer pays
 	Refused         bool   // and then there is nothing else
+	// No answer but the provider's own failure will ever come: it may have the
+	// payment all the same, whose page nobody was told.
+	Kept bool
+	// The same opening is being carried out: its answer can be had soon.
+	UnderWay bool
 	// Nothing was sent: our share of the account's calls is used up.
 	Throttled bool
 }
@@ -50,13 +55,14 @@ const (
 	OrderPaid   Opening = "order_paid"
 	OrderEnded  Opening = "order_ended"   // or its time to pay is over
 	TooManyOpen Opening = "too_many_open" // the order has as many payments as may be open, or may still be paid
-	Busy        Opening = "busy"          // as many calls to the provider as we allow are in flight: ask again
+	Busy        Opening = "busy"          // as many calls as we allow are in flight, or one for the same payment: ask again
 	Throttled   Opening = "throttled"     // our share of the calls to the provider is used up: ask again
 	Refused     Opening = "refused"       // this attempt comes to nothing, now or ever; another one may
 )
 
 const (
-	// openLimit bounds the payments of one order that are open at a time.
+	// openLimit bounds the payments of one order that are open at a time, and of
+	// which the buyer has a page, or may get one yet.
 	openLimit = 3
 	// payableLimit bounds those that may still succeed, which one that failed
 	// may: each is money that may have to be given back. It is above openLimit so
@@ -133,13 +139,20 @@ func (p *Payments) Open(ctx context.Context, order uuid.UUID, holder, attempt st
 	if err != nil {
 		return "", Payment{}, fmt.Errorf("%w: order %s, payment %s: %w", ErrProvider, order, e.ID, err)
 	}
-	if at.Throttled {
+	switch {
+	case at.Throttled:
 		return Throttled, Payment{}, nil
+	case at.UnderWay:
+		return Busy, Payment{}, nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
 	defer cancel()
-	if at.Refused {
+	switch {
+	case at.Refused:
 		opening, err := giveUp(ctx, p.pool, order, e.ID)
+		return opening, Payment{}, err
+	case at.Kept:
+		opening, err := lose(ctx, p.pool, order, e.ID)
 		return opening, Payment{}, err
 	}
 	e.CheckoutURL = at.CheckoutURL
@@ -180,7 +193,7 @@ func (p *Payments) enter(ctx context.Context, tx pgx.Tx, order uuid.UUID, holder
 		INSERT INTO payments (id, order_id, provider, attempt, amount_minor, currency, look_at)
 		SELECT $1, o.id, $2, $3, o.amount_minor, o.currency, now() + $7::interval FROM orders o
 		WHERE o.id = $4 AND o.status = 'pending' AND o.pay_by > now() AND $6
-		  AND (SELECT count(*) FILTER (WHERE status IN ('opening', 'open')) < $5 AND count(*) < $8 FROM payments
+		  AND (SELECT count(*) FILTER (WHERE status = 'open' OR status = 'opening' AND lost_at IS NULL) < $5 AND count(*) < $8 FROM payments
 		    WHERE order_id = $4 AND (status IN ('opening', 'open') OR status = 'failed' AND provider_payment_id IS NOT NULL))
 		ON CONFLICT (order_id, attempt) DO NOTHING`, id, p.name, attempt, order, openLimit, room, lostAfter, payableLimit)
 	if err != nil {
@@ -226,7 +239,7 @@ func supersede(ctx context.Context, tx pgx.Tx, order uuid.UUID) error {
 }
 
 // read tells what the buyer's attempt has come to. The order is locked, so
-// this is what the insert saw. What was refused, given up or captured has no page
+// this is what the insert saw. What was refused, given up, lost or captured has no page
 // on which the order could be paid.
 func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt string) error {
 	var status string
@@ -234,7 +247,8 @@ func (e *entry) read(ctx context.Context, tx pgx.Tx, order uuid.UUID, attempt st
 	var id *uuid.UUID
 	err := tx.QueryRow(ctx, `
 		SELECT o.status, o.pay_by > now(), o.pay_by, o.amount_minor, o.currency, p.id, coalesce(p.checkout_url, ''),
-		  coalesce(p.status IN ('captured', 'cancelled') OR p.status = 'failed' AND p.provider_payment_id IS NULL, false)
+		  coalesce(p.status IN ('captured', 'cancelled') OR p.status = 'failed' AND p.provider_payment_id IS NULL
+		    OR p.status = 'opening' AND p.lost_at IS NOT NULL, false)
 		FROM orders o LEFT JOIN payments p ON p.order_id = o.id AND p.attempt = $2
 		WHERE o.id = $1`, order, attempt).
 		Scan(&status, &inTime, &e.PayBy, &e.AmountMinor, &e.Currency, &id, &e.CheckoutURL, &over)
@@ -299,22 +313,4 @@ func openingOf(status string, inTime bool) Opening {
 		return OrderEnded
 	}
 	return Opened
-}
-
-// giveUp ends a payment that the provider will not have, and says what is to be
-// told: an order that has ended meanwhile is no order to try again for.
-func giveUp(ctx context.Context, pool *pgxpool.Pool, order, id uuid.UUID) (Opening, error) {
-	var status string
-	var inTime bool
-	err := pool.QueryRow(ctx, `
-		WITH given_up AS (
-		  UPDATE payments SET status = 'failed', look_at = NULL WHERE id = $2 AND status = 'opening')
-		SELECT status, pay_by > now() FROM orders WHERE id = $1`, order, id).Scan(&status, &inTime)
-	if err != nil {
-		return "", fmt.Errorf("give up payment %s: %w", id, err)
-	}
-	if is := openingOf(status, inTime); is != Opened {
-		return is, nil
-	}
-	return Refused, nil
 }

@@ -31,11 +31,20 @@ func (c *counter) OpenPayment(ctx context.Context, p orders.NewPayment) (orders.
 	c.asked[p.Payment] = append(c.asked[p.Payment], p)
 	c.mu.Unlock()
 	if c.before != nil {
-		if at, err := c.before(ctx, p); err != nil || at.Refused {
+		if at, err := c.before(ctx, p); err != nil || at != (orders.AtProvider{}) {
 			return at, err
 		}
 	}
 	return orders.AtProvider{ProviderPayment: "pi_" + p.Payment.String(), CheckoutURL: "https://pay.test/" + p.Payment.String()}, nil
+}
+
+func (c *counter) asks() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, all := range c.asked {
+		n += len(all)
+	}
+	return n
 }
 
 func (c *counter) payments() int {

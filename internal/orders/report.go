@@ -35,11 +35,15 @@ func Watch(provider Provider, metrics prometheus.Registerer) *Watched {
 	}
 }
 
-// OpenPayment asks the provider. A refusal is an answer.
+// OpenPayment asks the provider. A refusal is an answer. What says nothing of how
+// the provider is now does not count: that nothing was asked, that we gave up, an
+// old failure that is told again, a call that is under way. Counted as failures,
+// those would close the door of a quiet sale; as answers, keep one open in which
+// nobody can pay.
 func (w *Watched) OpenPayment(ctx context.Context, p NewPayment) (AtProvider, error) {
 	began := time.Now()
 	at, err := w.provider.OpenPayment(ctx, p)
-	if !at.Throttled && !errors.Is(ctx.Err(), context.Canceled) { // not asked, or we gave up: neither says anything of the provider
+	if !at.Throttled && !at.Kept && !at.UnderWay && !errors.Is(ctx.Err(), context.Canceled) {
 		w.saw(err == nil, began, time.Now())
 	}
 	return at, err

@@ -14,10 +14,13 @@ import (
 )
 
 // answering is a provider that answers as it is told to.
-type answering struct{ err error }
+type answering struct {
+	at  orders.AtProvider
+	err error
+}
 
 func (a *answering) OpenPayment(context.Context, orders.NewPayment) (orders.AtProvider, error) {
-	return orders.AtProvider{Refused: true}, a.err
+	return a.at, a.err
 }
 
 // Whether the provider answers stands in the database, with since when it does
@@ -26,7 +29,7 @@ func (a *answering) OpenPayment(context.Context, orders.NewPayment) (orders.AtPr
 func TestProviderHealthIsReported(t *testing.T) {
 	pool := pgtest.New(t)
 	h := orderstest.NewHall(t, pool, 1)
-	provider := &answering{}
+	provider := &answering{at: orders.AtProvider{Refused: true}}
 	w := orders.Watch(provider, prometheus.NewRegistry())
 	seen := func() (answered, failed, failing bool) {
 		t.Helper()
@@ -57,6 +60,23 @@ func TestProviderHealthIsReported(t *testing.T) {
 		if a, f, s := seen(); a != step.answered || f != step.failed || s != step.failing {
 			t.Errorf("%s: answered %v, failed %v, failing %v", step.what, a, f, s)
 		}
+	}
+	for _, at := range []orders.AtProvider{{Kept: true}, {UnderWay: true}, {Throttled: true}} {
+		provider.at = at
+		call(t.Context(), nil)
+		if a, f, s := seen(); !a || !f || s {
+			t.Errorf("%+v, after an answer: answered %v, failed %v, failing %v", at, a, f, s)
+		}
+		provider.at = orders.AtProvider{}
+		call(t.Context(), errors.New("reset"))
+		provider.at = at
+		call(t.Context(), nil)
+		if _, _, failing := seen(); !failing {
+			t.Errorf("%+v passes for an answer: the provider is not failing any more", at)
+		}
+		provider.at = orders.AtProvider{Refused: true}
+		call(t.Context(), nil)
+		seen()
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()

@@ -15,7 +15,7 @@ import (
 )
 
 // Sweeper finds out what became of payments that nobody told of: those whose
-// opening was never answered, and those that are open past their order's end, or
+// opening was never answered, or never will be, and those that are open past their order's end, or
 // failed before their buyer opened another, which it cancels. So no payment stays open for ever, and no late money comes
 // for want of a cancellation. What it learns takes effect as a notice of it
 // would. What it cannot find out is a person's, after a bounded number of looks.
@@ -40,7 +40,7 @@ type Sweeper struct {
 // Looked is what became of a look at a payment.
 type Looked struct {
 	Order, Payment uuid.UUID
-	Did            string // reopen, look, cancel or human
+	Did            string // reopen, look, find, cancel or human
 	Outcome        Outcome
 	Err            error // the provider's or the database's
 }
@@ -49,6 +49,7 @@ type Looked struct {
 const (
 	StillOpen      Outcome = "still_open"      // it may still become anything
 	Reopened       Outcome = "reopened"        // its lost answer was had again
+	NoAnswer       Outcome = "no_answer"       // its lost answer cannot be had: it is searched for
 	NotAsked       Outcome = "not_asked"       // our share of the provider's calls is used up
 	PaymentUnknown Outcome = "payment_unknown" // nobody could say
 )
@@ -113,11 +114,11 @@ func (s *Sweeper) take(ctx context.Context) (d due, found bool, err error) {
 		FROM due, orders o, events e
 		WHERE p.id = due.id AND o.id = p.order_id AND e.id = o.event_id
 		RETURNING p.id, p.order_id, o.event_id, p.amount_minor, p.currency, p.provider_payment_id, p.status,
-		  p.looks, p.unknowns, p.created_at, p.look_at,
+		  p.looks, p.unknowns, p.created_at, p.lost_at, p.look_at,
 		  EXISTS (SELECT FROM payments l WHERE l.order_id = p.order_id AND l.id > p.id),
 		  o.status, o.pay_by, o.ended_at, e.late, clock_timestamp()`,
 		s.Name, s.Lease).Scan(&d.Payment, &d.Order, &d.Event, &d.AmountMinor, &d.Currency, &name, &d.status,
-		&d.looks, &d.unknowns, &d.createdAt, &d.lookAt, &d.later, &d.order, &d.payBy, &d.endedAt, &d.late, &d.now)
+		&d.looks, &d.unknowns, &d.createdAt, &d.lostAt, &d.lookAt, &d.later, &d.order, &d.payBy, &d.endedAt, &d.late, &d.now)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return due{}, false, nil
 	}
@@ -159,6 +160,8 @@ func (s *Sweeper) ask(ctx context.Context, d due, did step) (Outcome, error) {
 		return s.reopen(ctx, d)
 	case look:
 		return s.learn(ctx, d, func() (Standing, error) { return s.Books.PaymentStands(ctx, d.name) })
+	case find:
+		return s.find(ctx, d)
 	case cancel:
 		return s.learn(ctx, d, func() (Standing, error) { return s.Books.CancelPayment(ctx, d.name, d.looks) })
 	}
@@ -179,11 +182,37 @@ func (s *Sweeper) reopen(ctx context.Context, d due) (Outcome, error) {
 	case at.Refused:
 		_, err := giveUp(ctx, s.Pool, d.Order, d.Payment)
 		return PaymentFailed, err
+	case at.Kept:
+		_, err := lose(ctx, s.Pool, d.Order, d.Payment)
+		return NoAnswer, errors.Join(err, s.handBack(ctx, d))
+	case at.UnderWay:
+		return StillOpen, nil
 	}
 	if _, err := record(ctx, s.Pool, d.Order, d.Payment, at); err != nil {
 		return "", err
 	}
 	return Reopened, s.handBack(ctx, d)
+}
+
+// find searches for a payment that was opened without an answer. Nobody has its
+// page, so what there is of it is cancelled, and money that it took counts.
+func (s *Sweeper) find(ctx context.Context, d due) (Outcome, error) {
+	at, err := s.Books.FindPayment(ctx, d.NewPayment)
+	switch {
+	case err != nil:
+		return "", err
+	case at.Throttled:
+		return NotAsked, nil
+	case at.ProviderPayment != "":
+		d.name = at.ProviderPayment
+		return s.learn(ctx, d, func() (Standing, error) { return s.Books.CancelPayment(ctx, d.name, d.looks) })
+	case d.now.Sub(d.createdAt) < searchSettles:
+		return StillOpen, nil
+	}
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), recordLimit)
+	defer stop()
+	_, err = giveUp(ctx, s.Pool, d.Order, d.Payment)
+	return PaymentFailed, err
 }
 
 // learn asks what a payment is, and does what a notice of it would.

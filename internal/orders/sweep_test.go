@@ -25,6 +25,8 @@ type books struct {
 	captured  map[string]bool  // by the provider's name
 	cancelled map[string][]int // the nth of each cancellation
 	looked    map[string]int
+	has       map[uuid.UUID]string // what it has of payments that it never answered for
+	searched  int
 	busy      map[string]int // calls under way on one payment
 	most      int            // the most that there were
 	during    func(ctx context.Context) (orders.Standing, error)
@@ -69,6 +71,13 @@ func (b *books) PaymentStands(ctx context.Context, name string) (orders.Standing
 	b.looked[name]++
 	b.mu.Unlock()
 	return b.standing(ctx, name)
+}
+
+func (b *books) FindPayment(_ context.Context, p orders.NewPayment) (orders.AtProvider, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.searched++
+	return orders.AtProvider{ProviderPayment: b.has[p.Payment]}, nil
 }
 
 func (b *books) CancelPayment(ctx context.Context, name string, nth int) (orders.Standing, error) {
@@ -486,4 +495,89 @@ func TestASweepKeepsToItsShare(t *testing.T) {
 	if n := h.Count(t, `SELECT count(*) FROM payments WHERE looks = 1 AND unknowns = 0 AND looking_until IS NULL AND look_at > now()`); n != 1 {
 		t.Errorf("%d payments were put back, want 1, and the others left alone", n)
 	}
+}
+
+// An opening that will never be answered is searched for. What the provider has of
+// it is cancelled, and money that it took pays; what is not there is let go once
+// the provider's search has settled, and not before.
+func TestWhatWillNeverBeAnsweredIsSearchedFor(t *testing.T) {
+	for _, c := range []struct {
+		what    string
+		there   bool
+		paid    bool
+		minutes int // since it was opened
+		status  string
+		order   string
+	}{
+		{"not there, or not yet", false, false, 2, "opening", "pending"},
+		{"not there", false, false, 11, "failed", "pending"},
+		{"there", true, false, 2, "cancelled", "pending"},
+		{"there, and paid", true, true, 2, "captured", "paid"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			h, b := open(t, 1), newBooks()
+			b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+				return orders.AtProvider{Kept: true}, nil
+			}
+			order := h.Order(t, "anna", 1)
+			p := h.pays(&b.counter, 4)
+			wantOpening(t, p, order, "anna", "a", orders.Refused)
+			wantOpening(t, p, order, "anna", "a", orders.Refused)
+			if n := b.asks(); n != 1 {
+				t.Errorf("the provider was asked %d times, want once: it has no other answer", n)
+			}
+			var id uuid.UUID
+			h.Scan(t, `SELECT id FROM payments`, nil, &id)
+			if c.there {
+				b.has = map[uuid.UUID]string{id: "pi_lost"}
+			}
+			b.captured["pi_lost"] = c.paid
+			_, err := h.Pool.Exec(t.Context(), `UPDATE payments SET look_at = now(), created_at = now() - make_interval(mins => $1)`, c.minutes)
+			must(t, err)
+			sweep(t, h.sweeper(b), 1)
+			var status string
+			h.Scan(t, `SELECT status FROM payments`, nil, &status)
+			if status != c.status || h.Status(t, order) != c.order || b.searched != 1 {
+				t.Errorf("the payment is %s, its order %s, after %d searches; want %s, %s, 1", status, h.Status(t, order), b.searched, c.status, c.order)
+			}
+			if n := h.Count(t, `SELECT count(*) FROM payments WHERE looking_until IS NOT NULL AND look_at IS NOT NULL`); n != 0 {
+				t.Error("its turn is not over")
+			}
+		})
+	}
+}
+
+// The buyer never asked again: the sweeper's own asking finds out that there will
+// be no answer, and the payment makes room at once.
+func TestTheSweeperFindsOutThatThereIsNoAnswer(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	order := h.Order(t, "anna", 1)
+	p := h.pays(&b.counter, 4)
+	b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{}, errors.New("500")
+	}
+	for _, attempt := range []string{"a", "b", "c"} {
+		if _, _, err := p.Open(t.Context(), order, "anna", attempt); err == nil {
+			t.Fatal("an answer")
+		}
+	}
+	b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{UnderWay: true}, nil
+	}
+	wantOpening(t, p, order, "anna", "a", orders.Busy)
+	wantOpening(t, p, order, "anna", "d", orders.TooManyOpen)
+	b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{Kept: true}, nil
+	}
+	h.come(t)
+	_, err := h.sweeper(b).Sweep(t.Context())
+	must(t, err)
+	if n := h.Count(t, `SELECT count(*) FROM payments WHERE lost_at IS NOT NULL`); n != 3 {
+		t.Errorf("%d payments are known to be without an answer, want 3", n)
+	}
+	if n, err := orders.EndedPayments(t.Context(), h.Pool, order); n != 3 || err != nil {
+		t.Errorf("%d payments the order will not be paid by (%v), want 3: the next has a name of its own", n, err)
+	}
+	b.before = nil
+	wantOpening(t, p, order, "anna", "d", orders.Opened)
 }

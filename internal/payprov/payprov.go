@@ -120,6 +120,7 @@ func (p *Provider) apiRoutes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/payment_intents", p.once(p.createIntent))
 	mux.HandleFunc("GET /v1/payment_intents", p.look(p.listIntents))
+	mux.HandleFunc("GET /v1/payment_intents/search", p.look(p.searchIntents))
 	mux.HandleFunc("GET /v1/payment_intents/{id}", p.look(p.retrieveIntent))
 	mux.HandleFunc("POST /v1/payment_intents/{id}/cancel", p.once(p.cancelIntent))
 	mux.HandleFunc("POST /v1/refunds", p.once(p.createRefund))

@@ -211,3 +211,35 @@ func TestWhatTheProviderWouldRefuseIsRefused(t *testing.T) {
 		t.Errorf("a wrong key: %d, want 401", resp.StatusCode)
 	}
 }
+
+// The vendor's client finds a payment by what we called it, and only that one.
+func TestAPaymentIsFoundByItsMetadata(t *testing.T) {
+	_, base := start(t, payprov.Config{})
+	sdk := vendor(base)
+	want := map[string]string{}
+	for _, name := range []string{"p-1", "p-2"} {
+		params := &stripe.PaymentIntentCreateParams{Amount: stripe.Int64(4998), Currency: stripe.String("eur")}
+		params.AddMetadata("payment", name)
+		in, err := sdk.V1PaymentIntents.Create(t.Context(), params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[name] = in.ID
+	}
+	for name, id := range map[string]string{"p-1": want["p-1"], "p-3": ""} {
+		params := &stripe.PaymentIntentSearchParams{SearchParams: stripe.SearchParams{Query: "metadata['payment']:'" + name + "'"}}
+		var found []string
+		for in, err := range sdk.V1PaymentIntents.Search(t.Context(), params).All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, in.ID)
+		}
+		if id == "" && len(found) > 0 || id != "" && (len(found) != 1 || found[0] != id) {
+			t.Errorf("%s: found %v, want %q", name, found, id)
+		}
+	}
+	if got := get(t, base+"/v1/payment_intents/search?query=amount%3E100"); got.status != 400 {
+		t.Errorf("another question: %d, want 400", got.status)
+	}
+}

@@ -54,8 +54,16 @@ func (r Refused) Later() bool {
 // two different requests.
 func (r Refused) Ours() bool {
 	return r.HTTP == http.StatusUnauthorized || r.HTTP == http.StatusForbidden ||
-		r.Type == "idempotency_error" && !r.Later()
+		r.keyOfAnother()
 }
+
+// UnderWay holds where the same request, or another about the same, is being
+// carried out: the provider is well, and the same key gets its answer soon.
+func (r Refused) UnderWay() bool {
+	return r.HTTP == http.StatusConflict || r.Code == "lock_timeout"
+}
+
+func (r Refused) keyOfAnother() bool { return r.Type == "idempotency_error" && !r.Later() }
 
 // intent is a payment intent on the wire.
 type intent struct {
@@ -75,6 +83,9 @@ type intent struct {
 func (r reply) believe() (Answer, error) {
 	if r.status >= 400 && r.status < 500 {
 		return r.refusal()
+	}
+	if r.status >= 500 && r.replayed {
+		return Answer{}, fmt.Errorf("%w: %w: status %d", ErrUnknown, ErrKept, r.status)
 	}
 	if r.status != http.StatusOK && r.status != http.StatusCreated {
 		return Answer{}, fmt.Errorf("%w: status %d", ErrUnknown, r.status)

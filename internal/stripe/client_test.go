@@ -109,8 +109,8 @@ func TestANoIsTold(t *testing.T) {
 	other := aPayment
 	other.AmountMinor++
 	a, err = c.Create(t.Context(), other)
-	if err != nil || a.Refused == nil || a.Refused.Type != "idempotency_error" || !a.Refused.Ours() || a.Refused.Later() {
-		t.Errorf("another amount under the same key: %+v, %v", a.Refused, err)
+	if !errors.Is(err, stripe.ErrKept) || a != (stripe.Answer{}) {
+		t.Errorf("another amount under the same key: %+v, %v; want ErrKept", a, err)
 	}
 	a, err = c.Retrieve(t.Context(), "pi_none")
 	if err != nil || a.Refused == nil || a.Refused.Code != "resource_missing" || a.Refused.HTTP != 404 {
@@ -276,4 +276,46 @@ func posts(p *payprov.Provider) (n int) {
 		}
 	}
 	return n
+}
+
+// A key whose first answer was the provider's own failure, or which is another
+// request's, never has an answer: that is told apart from an answer that was lost.
+// What was opened under it is found by its name.
+func TestAKeyWithoutAnAnswerIsTold(t *testing.T) {
+	for _, commit := range []bool{false, true} {
+		p, base := provider(t, nil)
+		c := client(t, stripe.Settings{BaseURL: base})
+		if err := p.Play(payprov.Script{Path: "/v1/payment_intents", Say: payprov.ServerError, Commit: commit}); err != nil {
+			t.Fatal(err)
+		}
+		for i, kept := range []bool{false, true, true} {
+			_, err := c.Create(t.Context(), aPayment)
+			if !errors.Is(err, stripe.ErrUnknown) || errors.Is(err, stripe.ErrKept) != kept {
+				t.Errorf("commit %t, call %d: %v; want unknown, kept %t", commit, i+1, err, kept)
+			}
+		}
+		if id, err := c.Search(t.Context(), aPayment.Tags); err != nil || (id != "") != commit {
+			t.Errorf("commit %t: found %q, %v", commit, id, err)
+		}
+		other := aPayment.Tags
+		other.Payment = "p-2"
+		if id, err := c.Search(t.Context(), other); err != nil || id != "" {
+			t.Errorf("another payment: found %q, %v", id, err)
+		}
+	}
+}
+
+// What is no result of a search says nothing of whether the payment is there.
+func TestASearchThatIsNotAnsweredFindsNothingOut(t *testing.T) {
+	for what, fault := range map[string]payprov.Script{
+		"500": {Say: payprov.ServerError}, "429": {Say: payprov.TooMany}, "{}": {Say: payprov.Empty}, "cut": {Say: payprov.FIN},
+	} {
+		p, base := provider(t, nil)
+		if err := p.Play(fault); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client(t, stripe.Settings{BaseURL: base}).Search(t.Context(), aPayment.Tags); err == nil {
+			t.Errorf("%s passes for a payment that is not there", what)
+		}
+	}
 }

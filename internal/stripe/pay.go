@@ -2,6 +2,7 @@ package stripe
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -19,7 +20,7 @@ type Payment struct {
 }
 
 // Create opens a payment. Asked again with the same Payment, within the life
-// of the provider's keys (24 h), it answers the same intent.
+// of the provider's keys (24 h), it answers the same intent, or ErrKept.
 func (c *Client) Create(ctx context.Context, p Payment) (Answer, error) {
 	amount, err := ToProvider(p.AmountMinor, p.Currency)
 	if err != nil {
@@ -33,6 +34,9 @@ func (c *Client) Create(ctx context.Context, p Payment) (Answer, error) {
 		return Answer{}, fmt.Errorf("create payment %s: %w", p.Tags.Payment, err)
 	}
 	a, err := r.believe()
+	if no := a.Refused; no != nil && no.keyOfAnother() {
+		a, err = Answer{}, fmt.Errorf("%w: %w: %s", ErrUnknown, ErrKept, no.Message)
+	}
 	if in := a.Intent; in != nil && (in.AmountMinor != p.AmountMinor || in.Currency != p.Currency || in.Tags != p.Tags) {
 		err = fmt.Errorf("%w: the answer is about another payment (%s)", ErrUnknown, in.ID)
 	}
@@ -65,6 +69,33 @@ func (c *Client) form(p Payment, amount int64) url.Values {
 // Retrieve looks at a payment.
 func (c *Client) Retrieve(ctx context.Context, id string) (Answer, error) {
 	return c.about(ctx, http.MethodGet, id, "", "", nil)
+}
+
+// Search finds the payment of these tags, also where its answer never came.
+// "" and no error: the provider does not know of it; what was created within the
+// last minute or so it may not know of yet.
+func (c *Client) Search(ctx context.Context, t Tags) (id string, err error) {
+	query := url.Values{"query": {fmt.Sprintf("metadata['payment']:'%s'", t.Payment)}}
+	r, err := c.send(ctx, http.MethodGet, "/v1/payment_intents/search?"+query.Encode(), "", nil)
+	if err != nil {
+		return "", fmt.Errorf("search payment %s: %w", t.Payment, err)
+	}
+	var found struct {
+		Object string `json:"object"`
+		Data   []struct {
+			ID       string            `json:"id"`
+			Metadata map[string]string `json:"metadata"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(r.body, &found); r.status != http.StatusOK || err != nil || found.Object != "search_result" {
+		return "", fmt.Errorf("search payment %s: %w: status %d and no result of a search", t.Payment, ErrUnknown, r.status)
+	}
+	for _, in := range found.Data {
+		if tagsOf(in.Metadata) == t {
+			return in.ID, nil
+		}
+	}
+	return "", nil
 }
 
 // Cancel ends a payment that nobody paid, so that it cannot succeed later. A

@@ -22,6 +22,10 @@ var (
 	// ErrUnknown: sent, perhaps in part, and no answer that can be believed.
 	// The same call with the same key and bytes, or a look, resolves it.
 	ErrUnknown = errors.New("stripe: outcome unknown")
+	// ErrKept comes with ErrUnknown: the same call under this key never gets another
+	// answer, because the provider keeps its own failure, or has the key for another
+	// request. Only a look can resolve it.
+	ErrKept = errors.New("stripe: the key has no other answer")
 )
 
 // apiVersion pins the shape of the answers to the one that this package reads.
@@ -53,6 +57,7 @@ type reply struct {
 	status     int
 	retryAfter time.Duration
 	requestID  string
+	replayed   bool // the key's first answer, again
 	body       []byte
 }
 
@@ -83,6 +88,7 @@ func (c *Client) sendBytes(ctx context.Context, method, path, key, body string) 
 	}
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), requestID: resp.Header.Get("Request-Id")}
+	r.replayed = resp.Header.Get("Idempotent-Replayed") == "true"
 	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return r, fmt.Errorf("%w: status %d: %w", ErrUnknown, resp.StatusCode, err)
 	}
