@@ -18,14 +18,19 @@ import (
 // ClaimerConfig are the settings of cmd/claimer.
 type ClaimerConfig struct {
 	Common
-	NATSURL string `env:"NATS_URL" required:"" help:"Where attempts are asked and answered. While it is down nothing is claimed, and soon nobody is let in."`
-	Queue   int    `env:"CLAIM_QUEUE" default:"2048" help:"Attempts that may wait for their claim; one more is answered busy. More: longer waits before anybody hears so."`
-	Workers int    `env:"CLAIM_WORKERS" default:"4" help:"Batches under way at once, each on a connection of its own. More: smaller batches, and Postgres does more for each claim."`
-	Batch   int    `env:"CLAIM_BATCH" default:"64" help:"Attempts in a batch at most. More: their locks are held longer."`
+	NATSURL  string        `env:"NATS_URL" required:"" help:"Where attempts are asked and answered. While it is down nothing is claimed, and soon nobody is let in."`
+	Queue    int           `env:"CLAIM_QUEUE" default:"2048" help:"Attempts that may wait for their claim; one more is answered busy. More: longer waits before anybody hears so."`
+	Workers  int           `env:"CLAIM_WORKERS" default:"4" help:"Batches under way at once, each on a connection of its own. More: smaller batches, and Postgres does more for each claim."`
+	Target   time.Duration `env:"CLAIM_TARGET" default:"500ms" help:"The shortest wait for a claim that an interval may have; above it the queue stands, and who has waited for twice as long is answered busy. 0: nobody is. Too low: people are turned away from a burst that would have been worked off."`
+	Interval time.Duration `env:"CLAIM_INTERVAL" default:"1s" help:"How long the queue has to stand before anybody is turned away for it. Too long: everybody waits until their own time is over."`
+	Batch    int           `env:"CLAIM_BATCH" default:"64" help:"Attempts in a batch at most. More: their locks are held longer."`
 }
 
 func (c ClaimerConfig) sizes() inventory.Sizes {
-	return inventory.Sizes{Queue: c.Queue, Workers: c.Workers, Batch: c.Batch}
+	return inventory.Sizes{
+		Queue: c.Queue, Workers: c.Workers, Batch: c.Batch,
+		Patience: inventory.Patience{Target: c.Target, Interval: c.Interval},
+	}
 }
 
 // Validate refuses what could not work.
@@ -57,7 +62,7 @@ func (c ClaimerConfig) setup(ctx context.Context, p *process.Process) error {
 	p.Go("claims", func(context.Context) error { claimer.Run(p.Work()); return nil })
 	p.Every(time.Second, "report", func(ctx context.Context) error { return reports(ctx, nc, claimer, name) })
 	p.OnClose("report", func(ctx context.Context) error { return claimer.Retire(ctx, name) })
-	stop, err := inventory.Serve(nc, claimer)
+	stop, err := inventory.Serve(nc, claimer, name)
 	if err != nil {
 		claimer.Stop()
 		return err

@@ -164,10 +164,16 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err := hints(p, nc, lines); err != nil {
 		return err
 	}
+	var claimers inventory.Roster
+	p.Every(time.Second, "claimers", func(ctx context.Context) error {
+		reports, err := inventory.Reports(ctx, reads)
+		claimers.Hear(reports, len(lines.All())) // in doubt, any of them
+		return err
+	})
 	return c.serve(ctx, p, &httpapi.API{
 		Lines: lines, Halls: &halls.served, Tokens: tokens, Pool: reads,
 		Claim: func(ctx context.Context, at inventory.Attempt) (inventory.Answer, error) {
-			return inventory.Ask(ctx, nc, at)
+			return claimers.Ask(ctx, nc, at)
 		},
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
 		AdminToken: c.AdminToken, Desk: steering.desk(c.Endpoints.rules()), Support: c.Asking.support(p, steering.pool), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},

@@ -17,12 +17,17 @@ type Sizes struct {
 	Queue   int // attempts that may wait; one more is answered busy
 	Workers int // batches under way at once, each on a connection of its own
 	Batch   int // attempts in a batch
+
+	Patience Patience
 }
 
 // Validate refuses sizes that nothing could work with.
 func (s Sizes) Validate() error {
 	if s.Queue < 1 || s.Queue > 1_000_000 || s.Workers < 1 || s.Workers > 64 || s.Batch < 1 || s.Batch > 1000 {
 		return fmt.Errorf("queue %d, workers %d, batch %d: want 1 to 1,000,000, to 64 and to 1,000", s.Queue, s.Workers, s.Batch)
+	}
+	if p := s.Patience; p.Target < 0 || p.Target > time.Minute || p.Interval < 0 || p.Interval > time.Minute || p.Target > 0 && p.Interval == 0 {
+		return fmt.Errorf("a target of %s over %s: want 0 to 1m, and an interval with a target", p.Target, p.Interval)
 	}
 	return nil
 }
@@ -46,7 +51,8 @@ func NewClaimer(pool *pgxpool.Pool, sizes Sizes, log *slog.Logger, metrics prome
 }
 
 // Submit hands an attempt in. The answer is told once, by another goroutine or,
-// when the queue is full or the attempt bad, at once. After until nobody waits
+// when the attempt is bad or there is no room for it, at once: where the queue is
+// full, the event that has the most in it has no room. After until nobody waits
 // for it: an attempt that is still in the queue then is dropped.
 func (c *Claimer) Submit(a Attempt, until time.Time, tell func(Answer)) {
 	in := &asked{Attempt: a, came: time.Now(), until: until, tell: tell}
@@ -57,9 +63,9 @@ func (c *Claimer) Submit(a Attempt, until time.Time, tell func(Answer)) {
 	if err != nil {
 		c.log.Error("bad attempt", "event", a.Event, "attempt", a.Key, "error", err)
 		c.answer(in, Answer{Outcome: Failed})
-	} else if !c.queue.push(in) {
+	} else if without := c.queue.push(in); without != nil {
 		c.meter.full.Inc()
-		c.answer(in, Answer{Outcome: Busy})
+		c.answer(without, Answer{Outcome: Busy})
 	}
 }
 
@@ -89,11 +95,24 @@ func (c *Claimer) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range c.sizes.Workers {
 		workers.Go(func() {
-			for batch := c.queue.take(c.sizes.Batch); len(batch) > 0; batch = c.queue.take(c.sizes.Batch) {
-				c.meter.batch.Observe(float64(len(batch)))
-				c.serve(ctx, batch)
+			for c.batch(ctx) {
 			}
 		})
 	}
 	workers.Wait()
+}
+
+// batch serves the next batch; false, there will be none. Nothing was done for
+// those who have waited too long: they are answered first.
+func (c *Claimer) batch(ctx context.Context) bool {
+	batch, late := c.queue.take(c.sizes.Batch, c.sizes.Patience)
+	for _, a := range late {
+		c.meter.shed.Inc()
+		c.answer(a, Answer{Outcome: Busy})
+	}
+	if len(batch) > 0 {
+		c.meter.batch.Observe(float64(len(batch)))
+		c.serve(ctx, batch)
+	}
+	return len(batch)+len(late) > 0
 }

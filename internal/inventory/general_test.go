@@ -7,11 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 )
 
@@ -71,6 +73,25 @@ func TestNoFalseSoldOut(t *testing.T) {
 	wantTally(t, answers, map[string]int{"claimed": 3, "sold_out": 1})
 	if answers[1].Left >= 3 {
 		t.Errorf("sold out for 3 with %d left", answers[1].Left)
+	}
+}
+
+// Sixty-four workers at once, all leaving out what the others lock, at a stock that
+// is just enough, and at one that is not: nobody is told "sold out" before it is.
+func TestNoFalseSoldOutWithSixtyFourWorkers(t *testing.T) {
+	pool := pgtest.New(t, pgtest.Limits(pg.Limits{Conns: 66, Lock: 10 * time.Second, Statement: 20 * time.Second}))
+	s := openSale(t, pool, 0, 192, "")
+	c := s.claimer(Sizes{Queue: 1000, Workers: 64, Batch: 1})
+	wantTally(t, at(t, []*Claimer{c}, s.crowd(96, 2)), map[string]int{"claimed": 96})
+	s = openSale(t, pool, 0, 10, "")
+	wantTally(t, at(t, []*Claimer{c}, s.crowd(5, 2)), map[string]int{"claimed": 5})
+	s = openSale(t, pool, 0, 21, "")
+	answers := at(t, []*Claimer{c}, s.crowd(64, 2))
+	wantTally(t, answers, map[string]int{"claimed": 10, "sold_out": 54})
+	for _, a := range answers {
+		if a.Outcome == SoldOut && a.Left > 1 {
+			t.Fatalf("sold out for 2 with %d left", a.Left)
+		}
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 
 // meter counts what a claimer does, for its metrics and its reports.
 type meter struct {
-	queue      *queue
-	full, late prometheus.Counter
-	batch      prometheus.Histogram
-	outcomes   *prometheus.CounterVec
-	faults     *prometheus.CounterVec
-	durations  prometheus.Histogram
+	queue            *queue
+	full, late, shed prometheus.Counter
+	batch            prometheus.Histogram
+	outcomes         *prometheus.CounterVec
+	faults           *prometheus.CounterVec
+	durations        prometheus.Histogram
 
 	mu       sync.Mutex
 	since    time.Time // when these began to count
@@ -42,6 +42,9 @@ func newMeter(metrics prometheus.Registerer, q *queue) *meter {
 		}),
 		late: f.NewCounter(prometheus.CounterOpts{
 			Name: "waitroom_claim_late_total", Help: "Attempts dropped because nobody waited for them any more.",
+		}),
+		shed: f.NewCounter(prometheus.CounterOpts{
+			Name: "waitroom_claim_shed_total", Help: "Attempts turned away because they had waited too long in a queue that did not get shorter.",
 		}),
 		batch: f.NewHistogram(prometheus.HistogramOpts{
 			Name: "waitroom_claim_batch_size", Help: "Attempts in a batch.",

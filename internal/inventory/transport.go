@@ -11,7 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Where attempts are asked, and who answers: any one of the claimers.
+// Where attempts are asked, and who answers: any one of the claimers. Each is also
+// asked by its name, see Roster.
 const (
 	claimsSubject = "waitroom.claims"
 	claimersGroup = "claimers"
@@ -61,6 +62,10 @@ type response struct {
 // Ask asks the claimers for seats, and waits until ctx ends, which has to have
 // a deadline. It does not ask twice.
 func Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
+	return ask(ctx, nc, claimsSubject, a)
+}
+
+func ask(ctx context.Context, nc *nats.Conn, subject string, a Attempt) (Answer, error) {
 	if err := a.Validate(); err != nil {
 		return Answer{}, err
 	}
@@ -75,7 +80,7 @@ func Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	msg, err := nc.RequestWithContext(ctx, claimsSubject, data)
+	msg, err := nc.RequestWithContext(ctx, subject, data)
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, nats.ErrReconnectBufExceeded),
 		errors.Is(err, nats.ErrConnectionClosed), errors.Is(err, nats.ErrConnectionDraining):
@@ -102,10 +107,11 @@ func read(data []byte) (Answer, error) {
 	return Answer{}, fmt.Errorf("%w: %q", ErrUnknown, r.Outcome)
 }
 
-// Serve answers attempts that come over NATS. stop takes no more, hands what
-// has come in to the claimer, and returns; the answers follow as they fall.
-func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err error) {
-	sub, err := nc.QueueSubscribe(claimsSubject, claimersGroup, func(m *nats.Msg) {
+// Serve answers attempts that come over NATS, to any claimer or to this one by
+// name. stop takes no more, hands what has come in to the claimer, and returns; the
+// answers follow as they fall.
+func Serve(nc *nats.Conn, c *Claimer, name string) (stop func(context.Context) error, err error) {
+	take := func(m *nats.Msg) {
 		var r request
 		if err := json.Unmarshal(m.Data, &r); err != nil || len(r.BodyHash) != 32 {
 			c.log.Error("unreadable claim", "error", err)
@@ -114,10 +120,22 @@ func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err err
 		}
 		until := time.Now().Add(time.Duration(r.RemainingMS) * time.Millisecond)
 		c.Submit(r.attempt(), until, func(a Answer) { respond(m, a) })
-	})
+	}
+	all, err := nc.QueueSubscribe(claimsSubject, claimersGroup, take)
 	if err != nil {
 		return nil, fmt.Errorf("subscribe to claims: %w", err)
 	}
+	own, err := nc.Subscribe(subjectOf(name), take)
+	if err != nil {
+		all.Unsubscribe() //nolint:errcheck // nothing came, and the fault is told
+		return nil, fmt.Errorf("subscribe to claims: %w", err)
+	}
+	stopAll, stopOwn := drained(nc, all), drained(nc, own)
+	return func(ctx context.Context) error { return errors.Join(stopOwn(ctx), stopAll(ctx)) }, nil
+}
+
+// drained ends a subscription when what it has is handed in.
+func drained(nc *nats.Conn, sub *nats.Subscription) func(context.Context) error {
 	over := sub.StatusChanged(nats.SubscriptionClosed)
 	return func(ctx context.Context) error {
 		if !nc.IsConnected() { // nothing can come, and no answer go
@@ -132,7 +150,7 @@ func Serve(nc *nats.Conn, c *Claimer) (stop func(context.Context) error, err err
 		case <-ctx.Done():
 			return fmt.Errorf("drain claims: %w", ctx.Err())
 		}
-	}, nil
+	}
 }
 
 func (r request) attempt() Attempt {

@@ -70,7 +70,7 @@ func TestOutcomesTravel(t *testing.T) {
 
 func serve(t *testing.T, nc *nats.Conn, c *Claimer) (stop func(context.Context) error) {
 	t.Helper()
-	stop, err := Serve(nc, c)
+	stop, err := Serve(nc, c, fmt.Sprintf("host.example/%p", c))
 	if err == nil {
 		err = nc.Flush()
 	}
@@ -171,5 +171,66 @@ func TestDrainAnswersWhatCameIn(t *testing.T) {
 	defer cancel()
 	if _, err := Ask(ctx, nc, s.standing("late", "k", 1)); !errors.Is(err, ErrBusy) {
 		t.Errorf("after the end: %v, want busy", err)
+	}
+}
+
+// Where there are more events than claimers each event is one claimer's, and any
+// other takes over when it is gone, at once: nobody notices.
+func TestAnEventHasOneClaimer(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 0, 200, "account_limit = 10")
+	url := natsServer(t).URL
+	claimers := []*Claimer{s.claimer(usual), s.claimer(usual), s.claimer(usual)}
+	stops := map[string]func(context.Context) error{}
+	byName := map[string]*Claimer{}
+	var reports []Report
+	for _, c := range claimers {
+		name := fmt.Sprintf("host.example/%p", c)
+		stops[name], byName[name] = serve(t, dial(t, url), c), c
+		reports = append(reports, Report{Claimer: name})
+	}
+	nc := dial(t, url)
+	var r Roster
+	n := 0
+	ask := func(times int) {
+		t.Helper()
+		for range times {
+			n++
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			a, err := r.Ask(ctx, nc, s.standing(fan(n), "k", 1))
+			cancel()
+			if err != nil || a.Outcome != Claimed {
+				t.Fatalf("attempt %d: %+v, %v", n, a, err)
+			}
+		}
+	}
+	ask(3) // it knows nobody yet
+	r.Hear(reports, 3)
+	if name := r.claimerOf(s.event); name != "" {
+		t.Errorf("with as many claimers as events one of them is asked: %s", name)
+	}
+	r.Hear(reports, 9)
+	owner := r.claimerOf(s.event)
+	before := counterOf(t, byName[owner].meter.outcomes.WithLabelValues("claimed"))
+	ask(30)
+	if got := counterOf(t, byName[owner].meter.outcomes.WithLabelValues("claimed")) - before; got != 30 {
+		t.Errorf("%v of 30 attempts went to the event's claimer", got)
+	}
+	if err := stops[owner](t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ask(10)
+	r.Hear(append(reports, Report{Claimer: "old", Age: time.Minute}), 9)
+	owned := map[string]int{}
+	for i := range 300 {
+		owned[r.claimerOf(fmt.Sprint("event-", i))]++
+	}
+	for _, one := range reports {
+		if owned[one.Claimer] < 60 {
+			t.Errorf("of 300 events %v are whose, want about 100 each", owned)
+			break
+		}
+	}
+	if len(owned) != 3 {
+		t.Errorf("events belong to %v: a claimer that is silent has some", owned)
 	}
 }
