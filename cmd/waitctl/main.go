@@ -43,6 +43,8 @@ type cli struct {
 	Rehearse  rehearseCmd  `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process   processCmd   `cmd:"" hidden:""`
 	Codes     codesCmd     `cmd:"" help:"Access codes of an event."`
+	Tickets   ticketsCmd   `cmd:"" help:"Codes of sold seats: check one, list what was revoked and who is in twice."`
+	Scan      scanCmd      `cmd:"" help:"Record a seat's code that was shown at a door: 0 admitted, 2 not, and why."`
 	Draw      drawCmd      `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
 	Webhooks  webhooksCmd  `cmd:"" help:"The plan audit of organisers' webhooks: when each attempt might have begun, told by one program and judged by two others."`
 	Endpoints endpointsCmd `cmd:"" help:"Where organisers are told: add, edit, rotate, drain, test, look at what was sent, send it again."`

@@ -41,10 +41,11 @@ var arrows = map[string][]string{
 	"internal/stripe":                  {"internal/outlet", "internal/refunds"},
 	"internal/orders":                  {"internal/inventory", "internal/refunds", "internal/notice", "internal/pg"},
 	"internal/organiser":               {},
+	"internal/ticket":                  {"internal/pg"},
 	"internal/support":                 {"internal/organiser", "internal/pg", "internal/refunds"},
 	"internal/clerk":                   {},
 	"internal/httpapi": {
-		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/webhooks", "web",
+		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/ticket", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
 	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/draw", "internal/httpapi", "internal/stack"},
@@ -55,7 +56,7 @@ var arrows = map[string][]string{
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
-		"internal/admission", "internal/admission/dynamo", "internal/webhooks", "sql",
+		"internal/admission", "internal/admission/dynamo", "internal/ticket", "internal/webhooks", "sql",
 	},
 	"examples": {},
 }
@@ -95,6 +96,7 @@ var walls = []struct {
 	{"github.com/coreos/go-oidc/v3", []string{"internal/account"}},
 	{"github.com/go-jose/go-jose/v4", []string{"internal/account"}},
 	{"github.com/pressly/goose/v3", []string{"internal/pg"}},
+	{"rsc.io/qr", []string{"internal/ticket"}},
 	{"github.com/alecthomas/kong", []string{"internal/process", "cmd/..."}},
 	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/clerk", "cmd/waitctl"}},
 }

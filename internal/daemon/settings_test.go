@@ -87,7 +87,7 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	senseless := map[string]string{
 		"HOLD": "1m", "LEASE": "1ms", "READ_CONNS": "1", "REPLICAS": "0", "HTTP_CONNS": "0", "REPLICA": "one\ntwo", "DYNAMODB_ENDPOINT": "foo",
 		"ADMIN_TOKEN": "short", "PAY_URL": "localhost", "PAY_ORIGINS": "*", "JOINS_PER_NETWORK": "-1", "TRUSTED_PROXIES": "here", "ENDPOINTS_MOST": "0",
-		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "PASS_KEYS": "none", "DRAIN_LIMIT": "0s",
+		"TICKET_KEYS": "k1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), "PASS_KEYS": "none", "SEAT_CODE_KEYS": "none", "DRAIN_LIMIT": "0s",
 		"INSTALL": " ", "PROVIDER_URL": "foo", "PROVIDER_METHOD": " ", "PROVIDER_WEBHOOK_SECRETS": "whsec_new,", "RETURN_URL": "foo",
 		"PROVIDER_TOLERANCE": "2h", "PROVIDER_CALL_LIMIT": "0s", "PROVIDER_CALLS_IN_FLIGHT": "0", "NOTICE_CONNS": "0",
 		"PROVIDER_ACCOUNT_RATE": "0", "PROVIDER_RATE": "5", "PROVIDER_SWEEP_RATE": "5",
@@ -99,7 +99,7 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	}
 	common := []string{"TICKET_KEYS", "PASS_KEYS", "DRAIN_LIMIT"}
 	wantNamed(t, settings(t, &daemon.WaitroomConfig{}, senseless), append(common,
-		"HOLD", "LEASE", "READ_CONNS", "HTTP_CONNS", "REPLICA", "DYNAMODB_ENDPOINT", "ADMIN_TOKEN", "PAY_URL", "PAY_ORIGINS", "JOINS_PER_NETWORK", "TRUSTED_PROXIES", "ENDPOINTS_MOST")...)
+		"SEAT_CODE_KEYS", "HOLD", "LEASE", "READ_CONNS", "HTTP_CONNS", "REPLICA", "DYNAMODB_ENDPOINT", "ADMIN_TOKEN", "PAY_URL", "PAY_ORIGINS", "JOINS_PER_NETWORK", "TRUSTED_PROXIES", "ENDPOINTS_MOST")...)
 	wantNamed(t, settings(t, &daemon.PayCallbackConfig{}, senseless), append(common,
 		"INSTALL", "PROVIDER_URL", "PROVIDER_METHOD", "PROVIDER_WEBHOOK_SECRETS", "RETURN_URL", "PROVIDER_TOLERANCE", "PROVIDER_CALL_LIMIT", "PROVIDER_CALLS_IN_FLIGHT", "NOTICE_CONNS", "PROVIDER_ACCOUNT_RATE", "PROVIDER_RATE", "PROVIDER_SWEEP_RATE")...)
 	wantNamed(t, settings(t, &daemon.RefunderConfig{}, senseless), "PROVIDER_URL", "REFUND_CALLS_APART", "REFUND_CALLS_IN_FLIGHT", "REFUND_CALL_LIMIT", "REFUND_CONNS", "DRAIN_LIMIT")

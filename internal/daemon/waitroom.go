@@ -30,6 +30,7 @@ import (
 type WaitroomConfig struct {
 	Common
 	TokenKeys
+	SeatCodes
 	Addr       string `env:"ADDR" default:":8080" help:"The public listener: API and pages."`
 	AdminAddr  string `env:"ADMIN_ADDR" default:"127.0.0.1:8081" help:"The operators' and organisers' listener: the line's export, the organisers' API. Never the public's."`
 	AdminToken string `env:"ADMIN_TOKEN" required:"" secret:"" help:"Bearer of the line's export. Organisers have keys of their own: waitctl key create."`
@@ -53,6 +54,7 @@ type WaitroomConfig struct {
 	Conns       int `env:"READ_CONNS" default:"6" help:"Connections to Postgres for orders and counts."`
 	LedgerConns int `env:"LEDGER_CONNS" default:"3" help:"Connections to Postgres for passes and settings alone."`
 	DeskConns   int `env:"DESK_CONNS" default:"3" help:"Connections to Postgres for organisers alone, who steer while the crowd takes all others."`
+	ScanConns   int `env:"SCAN_CONNS" default:"3" help:"Connections to Postgres for scans at the doors alone. Fewer: scanners wait longer while many come in at once."`
 	HTTPConns   int `env:"HTTP_CONNS" default:"100000" help:"Open connections at most, about 6 kB each while idle."`
 
 	JoinsPerNetwork int      `env:"JOINS_PER_NETWORK" default:"0" help:"Joins a minute from one network (an IPv4 address, 64 bits of IPv6); 0: no limit. Too few: people behind one office or carrier are told to wait. It lets through whatever it cannot judge."`
@@ -66,7 +68,7 @@ func (c WaitroomConfig) Validate() error {
 	return errors.Join(
 		process.Want(c.Hold >= 100*time.Millisecond && c.Hold <= 4*time.Second, "HOLD %s: want 100ms to 4s", c.Hold),
 		process.Want(c.Lease >= 500*time.Millisecond && c.Lease <= 30*time.Second, "LEASE %s: want 500ms to 30s", c.Lease),
-		process.Want(c.Conns >= 2 && c.LedgerConns >= 2 && c.DeskConns >= 2, "READ_CONNS %d, LEDGER_CONNS %d, DESK_CONNS %d: want at least 2 each", c.Conns, c.LedgerConns, c.DeskConns),
+		process.Want(c.Conns >= 2 && c.LedgerConns >= 2 && c.DeskConns >= 2 && c.ScanConns >= 2, "READ_CONNS %d, LEDGER_CONNS %d, DESK_CONNS %d, SCAN_CONNS %d: want at least 2 each", c.Conns, c.LedgerConns, c.DeskConns, c.ScanConns),
 		process.Want(c.HTTPConns >= 1, "HTTP_CONNS %d: want at least 1", c.HTTPConns),
 		process.Want(c.Line != "local" || c.LineFile != "", "LINE_FILE: LINE_STORE=local needs one"),
 		process.Want(c.Endpoint == "" || origin(c.Endpoint), "DYNAMODB_ENDPOINT %q: want http(s)://host", c.Endpoint),
@@ -76,7 +78,7 @@ func (c WaitroomConfig) Validate() error {
 		process.Want(origins(c.PayOrigins), "PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins),
 		process.Want(c.JoinsPerNetwork >= 0, "JOINS_PER_NETWORK %d: want 0 (no limit) or more", c.JoinsPerNetwork),
 		process.Want(proxies == nil, "TRUSTED_PROXIES: %w", proxies),
-		c.TokenKeys.validate(), c.Identity.validate(), c.Asking.validate(), c.Endpoints.validate(), c.Common.validate(),
+		c.TokenKeys.validate(), c.SeatCodes.validate(), c.Identity.validate(), c.Asking.validate(), c.Endpoints.validate(), c.Common.validate(),
 	)
 }
 
@@ -117,6 +119,12 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if !tokens.Passes.CanSign() {
 		return errors.New("PASS_KEYS has no private key: passes could not be signed")
 	}
+	if tokens.Codes, err = c.SeatCodes.keys(); err != nil {
+		return err
+	}
+	if tokens.Codes == nil {
+		p.Log.Warn("paid orders show no codes: SEAT_CODE_KEYS is not set")
+	}
 	reads, err := c.open(ctx, p, "reads", pg.Limits{Conns: c.Conns})
 	if err != nil {
 		return err
@@ -148,7 +156,11 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	if err := c.fits(ctx, p, reads, pooled("reads", reads), pooled("ledger", books), pooled("desk", steering.pool)); err != nil {
+	doors, err := c.open(ctx, p, "scans", pg.Limits{Conns: c.ScanConns})
+	if err != nil {
+		return err
+	}
+	if err := c.fits(ctx, p, reads, pooled("reads", reads), pooled("ledger", books), pooled("desk", steering.pool), pooled("scans", doors)); err != nil {
 		return err
 	}
 	lines := admission.NewLines(admission.Config{
@@ -176,7 +188,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 			return claimers.Ask(ctx, nc, at)
 		},
 		PayURL: strings.TrimSuffix(c.PayURL, "/"), PayOrigins: c.PayOrigins, Secure: c.Secure, Money: money,
-		AdminToken: c.AdminToken, Desk: steering.desk(c.Endpoints.rules()), Support: c.Asking.support(p, steering.pool), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
+		AdminToken: c.AdminToken, Desk: steering.desk(c.Endpoints.rules()), Doors: doors, Support: c.Asking.support(p, steering.pool), Joins: joins, Identity: identity, Log: p.Log, Limits: httpapi.Limits{Conns: c.HTTPConns, BaseCtx: p.Work()},
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"waitroom/internal/admission/dynamo"
 	"waitroom/internal/daemon"
 	"waitroom/internal/process"
+	"waitroom/internal/ticket"
 )
 
 // running is one process of the house.
@@ -81,12 +82,16 @@ func (h *House) start(ctx context.Context, b Build) error {
 	}); err != nil {
 		return err
 	}
+	codeKey, err := ticket.NewKey()
+	if err != nil {
+		return err
+	}
 	room := daemon.WaitroomConfig{
-		TokenKeys: h.Keys, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
+		TokenKeys: h.Keys, SeatCodes: daemon.SeatCodes{SeatCodeKeys: string(codeKey)}, Addr: b.Addr, AdminAddr: "127.0.0.1:0", AdminToken: h.AdminToken, NATSURL: b.NATSURL,
 		Line: b.Line, LineFile: filepath.Join(h.dir, "line.db"), Replica: "demo/" + uuid.NewString()[:8],
 		Config: dynamo.Config{Table: "waitroom", Endpoint: b.DynamoDB, Timeout: time.Second, Conns: 256},
 		Hold:   2 * time.Second, Lease: 1500 * time.Millisecond,
-		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, HTTPConns: 100_000,
+		PayURL: h.Pay, PayOrigins: h.Pay + " " + h.ProviderURL, Conns: 8, LedgerConns: 4, DeskConns: 3, ScanConns: 3, HTTPConns: 100_000,
 		JoinsPerNetwork: b.JoinsPerNetwork, RedisURL: b.RedisURL, TrustedProxies: b.TrustedProxies,
 		Identity:  b.Identity,
 		Asking:    daemon.Asking{Install: "demo", RefundLimit: 100_00, RefundCalls: 5},

@@ -64,7 +64,7 @@ func (h *House) environment(r *replica, c daemon.WaitroomConfig, i int) []string
 	return []string{
 		"ADDR=" + r.public, "ADMIN_ADDR=" + r.admin, "OPS_ADDR=" + r.ops, "DRAIN_GRACE=0s",
 		"ADMIN_TOKEN=" + c.AdminToken, "DATABASE_URL=" + h.DatabaseURL, "NATS_URL=" + c.NATSURL,
-		"TICKET_KEYS=" + c.TicketKeys, "PASS_KEYS=" + c.PassKeys, "PASS_ISSUER=" + c.PassIssuer,
+		"TICKET_KEYS=" + c.TicketKeys, "PASS_KEYS=" + c.PassKeys, "PASS_ISSUER=" + c.PassIssuer, "SEAT_CODE_KEYS=" + c.SeatCodeKeys,
 		"LINE_STORE=dynamodb", "DYNAMODB_ENDPOINT=" + c.Endpoint, "DYNAMODB_TABLE=" + c.Table,
 		"PAY_URL=" + c.PayURL, "PAY_ORIGINS=" + c.PayOrigins, "SECURE_COOKIES=false",
 		"INSTALL=" + c.Asking.Install, fmt.Sprintf("REFUND_LIMIT_MINOR=%d", c.Asking.RefundLimit), fmt.Sprintf("REFUND_CALLS_PER_S=%g", c.Asking.RefundCalls),

@@ -30,7 +30,8 @@ type API struct {
 	// Money writes an amount in minor units, with its currency's decimals.
 	Money      func(minor int64, currency string) string
 	AdminToken string
-	Desk       *Desk // where organisers steer
+	Desk       *Desk         // where organisers steer
+	Doors      *pgxpool.Pool // scans alone: a crowd at the door keeps nobody from steering
 	Support    *support.Desk
 	Identity   Identity // what events may ask of who joins
 	Joins      *Limiter // of joins from one network; nil limits nobody
@@ -79,6 +80,7 @@ func (a *API) Public() (*fiber.App, error) {
 
 	app.Get("/v1/verify", serveRead(readDeadline, a.readAnyPass, a.verify))
 	app.Get("/.well-known/jwks.json", a.jwks)
+	app.Get("/v1/public/code-keys", a.codeKeys)
 	pages.route(app)
 	app.Server().Handler = a.polled(app.Server().Handler)
 	return app, nil
@@ -94,6 +96,7 @@ func (a *API) Admin() *fiber.App {
 	a.organisers(app)
 	a.refunding(app)
 	a.endpointRoutes(app)
+	a.gates(app)
 	a.operatorPages(app)
 	return app
 }

@@ -13,13 +13,14 @@ import (
 )
 
 type seatBody struct {
-	GUID        string `json:"guid"`
-	Section     string `json:"section"`
-	Row         string `json:"row"`
-	Number      string `json:"number"`
-	Tier        string `json:"tier"`
-	AmountMinor int64  `json:"amount_minor"`
-	GivenBack   bool   `json:"given_back"`
+	GUID        string  `json:"guid"`
+	Section     string  `json:"section"`
+	Row         string  `json:"row"`
+	Number      string  `json:"number"`
+	Tier        string  `json:"tier"`
+	AmountMinor int64   `json:"amount_minor"`
+	GivenBack   bool    `json:"given_back"`
+	Code        *string `json:"code"` // null: not paid, or not the order's any more
 }
 
 type orderBody struct {
@@ -47,7 +48,7 @@ func (a *API) body(o inventory.Order) orderAnswer {
 		PayURL: a.PayURL + "/v1/orders/" + o.ID.String() + "/payments",
 	}
 	for _, s := range o.Seats {
-		b.Seats = append(b.Seats, seatBody{s.GUID, s.Section, s.Row, s.Number, s.Tier, s.AmountMinor, s.GivenBack})
+		b.Seats = append(b.Seats, seatBody{s.GUID, s.Section, s.Row, s.Number, s.Tier, s.AmountMinor, s.GivenBack, a.codeOf(o, s)})
 	}
 	if hall, ok := a.Halls.Get(o.Event); ok {
 		b.Together = hall.together(o.Seats)

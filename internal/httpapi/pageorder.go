@@ -17,6 +17,7 @@ type orderPage struct {
 	Returned    bool // from the provider's page, and it may have been paid
 	One         bool // one seat is left of it, or was all of it
 	Back        int  // seats that were refunded, and are not the order's any more
+	Codes       []codeView
 }
 
 // order shows an order to who holds its ticket.
@@ -41,6 +42,9 @@ func (p *pages) order(c *fiber.Ctx) error {
 	}
 	page.Back, page.One = back(o.Order.Seats)
 	page.frame = p.frame(c, page.heading())
+	if page.Codes, err = codesOf(o.Order.Seats); err != nil {
+		return p.sorry(c, err)
+	}
 	if o.Order.Status == "pending" {
 		page.Message, page.Returned = returned(c)
 		page.Again = page.Self

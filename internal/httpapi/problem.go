@@ -138,8 +138,8 @@ func (p *Problem) after(d time.Duration) *Problem {
 	return p
 }
 
-// send writes the problem. Whatever a client may not keep says so.
-func (p *Problem) send(c *fiber.Ctx) error {
+// body is the problem as RFC 9457 writes it.
+func (p *Problem) body() map[string]any {
 	body := map[string]any{"type": "/problems/" + p.Code, "title": p.Title, "status": p.Status, "code": p.Code}
 	for k, v := range p.Extra {
 		body[k] = v
@@ -147,7 +147,12 @@ func (p *Problem) send(c *fiber.Ctx) error {
 	if p.Detail != "" {
 		body["detail"] = p.Detail
 	}
-	text, err := json.Marshal(body)
+	return body
+}
+
+// send writes the problem. Whatever a client may not keep says so.
+func (p *Problem) send(c *fiber.Ctx) error {
+	text, err := json.Marshal(p.body())
 	if err != nil {
 		return err
 	}

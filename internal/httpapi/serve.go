@@ -126,16 +126,29 @@ func (r reply) send(c *fiber.Ctx) error {
 // jsonBody decodes a body strictly: one value, no member that we do not know,
 // so that a misspelt one is refused and not ignored.
 func jsonBody(c *fiber.Ctx, into any) error {
+	if err := jsonKind(c); err != nil {
+		return err
+	}
+	if body := c.BodyRaw(); !isText(string(body)) || bytes.Contains(body, []byte(`\u0000`)) {
+		return errNoText()
+	}
+	return strictly(c.BodyRaw(), into)
+}
+
+// jsonKind refuses what does not say that it is JSON as it stands.
+func jsonKind(c *fiber.Ctx) error {
 	if c.Get("Content-Encoding") != "" {
 		return problem("encoding_refused", "")
 	}
 	if kind, _, err := mime.ParseMediaType(c.Get("Content-Type")); err != nil || kind != "application/json" {
 		return problem("bad_request", "Content-Type must be application/json")
 	}
-	if body := c.BodyRaw(); !isText(string(body)) || bytes.Contains(body, []byte(`\u0000`)) {
-		return errNoText()
-	}
-	dec := json.NewDecoder(bytes.NewReader(c.BodyRaw()))
+	return nil
+}
+
+// strictly decodes one JSON value, with no member that we do not know.
+func strictly(text []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
 		return problem("bad_request", readable(err))

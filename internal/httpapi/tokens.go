@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/ticket"
 )
 
 // Tokens checks what callers carry. A ticket is a place, a pass is leave to
@@ -12,6 +13,7 @@ import (
 type Tokens struct {
 	Tickets *admission.TicketKeys
 	Passes  *admission.PassKeys
+	Codes   *ticket.Keys // of sold seats; nil: there are none yet
 }
 
 // Holder tells whose ticket or pass a token is, of which event.

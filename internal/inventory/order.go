@@ -30,7 +30,9 @@ type OrderSeat struct {
 	GUID, Section, Row, Number string
 	Tier                       string
 	AmountMinor                int64
-	GivenBack                  bool // it was refunded, and its seat is not the order's any more
+	GivenBack                  bool       // it was refunded, and its seat is not the order's any more
+	Pos                        int        // the seat's index in the event
+	TakenAt                    *time.Time // since when the seat is the order's; nil: it is not
 }
 
 // FindOrder reads an order; false, there is none.
@@ -47,7 +49,8 @@ func findOrder(ctx context.Context, pool *pgxpool.Pool, where string, args ...an
 	rows, err := pool.Query(ctx, `
 		SELECT o.id, o.event_id, o.account, o.holder, o.epoch, o.place, o.take, o.attempt, o.status,
 		  o.amount_minor, o.currency, o.pay_by, o.created_at, o.version,
-		  s.id, s.guid, s.section, s.row, s.number, s.price_tier, l.amount_minor, l.given_back_by IS NOT NULL
+		  s.id, s.guid, s.section, s.row, s.number, s.price_tier, l.amount_minor, l.given_back_by IS NOT NULL,
+		  s.pos, CASE WHEN s.order_id = o.id THEN s.claimed_at END
 		FROM orders o JOIN order_lines l ON l.order_id = o.id JOIN seats s ON s.id = l.seat_id
 		WHERE `+where+` ORDER BY s.pos`, args...)
 	if err != nil {
@@ -57,7 +60,7 @@ func findOrder(ctx context.Context, pool *pgxpool.Pool, where string, args ...an
 	_, err = pgx.ForEachRow(rows, []any{
 		&o.ID, &o.Event, &o.Account, &o.Holder, &o.Epoch, &o.Place, &o.Take, &o.Attempt, &o.Status,
 		&o.AmountMinor, &o.Currency, &o.PayBy, &o.CreatedAt, &o.Version,
-		&s.ID, &s.GUID, &s.Section, &s.Row, &s.Number, &s.Tier, &s.AmountMinor, &s.GivenBack,
+		&s.ID, &s.GUID, &s.Section, &s.Row, &s.Number, &s.Tier, &s.AmountMinor, &s.GivenBack, &s.Pos, &s.TakenAt,
 	}, func() error {
 		o.Seats = append(o.Seats, s)
 		return nil

@@ -31,11 +31,13 @@ const (
 	HumanWrite     Scope = "human:write"     // take, note, decide what is on the human list
 	WebhooksRead   Scope = "webhooks:read"   // endpoints, how they do, what was sent and answered
 	WebhooksWrite  Scope = "webhooks:write"  // endpoints, their secrets, tests, replays
+	ScansRead      Scope = "scans:read"      // revoked seat codes, scans that conflict
+	ScansWrite     Scope = "scans:write"     // tell of seat codes that were shown at a door
 )
 
 // Scopes are all that there are.
 func Scopes() []Scope {
-	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite, WebhooksRead, WebhooksWrite}
+	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite, WebhooksRead, WebhooksWrite, ScansRead, ScansWrite}
 }
 
 // House is whose events are that were given to nobody.

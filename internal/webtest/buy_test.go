@@ -32,6 +32,7 @@ func (w *world) byHand(t *testing.T) {
 	order := b.path()
 	b.pay()
 	b.heading("These seats are yours")
+	b.sees("a code for each seat", "document.querySelectorAll('.codes svg[role=img][aria-label^=\"QR code for Stalls, row B, seat 1\"] path').length === 2")
 	if b.path() != order {
 		t.Errorf("paid at %s, want back at %s", b.path(), order)
 	}
@@ -146,6 +147,7 @@ func (w *world) withoutScript(t *testing.T) {
 		}
 		return b.title() == "This seat is yours"
 	})
+	b.sees("its code", "document.querySelectorAll('.codes svg[role=img] path').length === 1")
 }
 
 // best buys without choosing a seat: two side by side, by keyboard and without
