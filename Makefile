@@ -5,7 +5,7 @@
 # make courier-proof  what organisers are promised, against fifty receivers of which fifteen are bad
 # make webhooks-negative  each judgement of the plan audit put back to what it was when wrong, and caught
 # make mutants  a defect seeded against each promise, one by one, and caught: ARGS="P1 P8 quota"
-# make bench   the line against its anchors: BENCH lines, and bench/results.json
+# make bench   the line and the claims against their anchors: BENCH lines, and bench/results.json
 # make check   format, vet, staticcheck, and the import plan
 # make fmt     gofumpt
 SHELL := /bin/bash
@@ -34,7 +34,7 @@ test:
 	go test -p 2 -timeout 15m ./...
 
 bench:
-	@scripts/need.sh go node tools
+	@scripts/need.sh go postgres node tools
 	go build -o bin/ ./cmd/bench
 	@bin/bench
 

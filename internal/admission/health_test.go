@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"waitroom/internal/admission"
 )
 
 // What all who open payments know of the provider, together.
@@ -69,7 +71,7 @@ func TestLedgerCountsWhoIsInside(t *testing.T) {
 		must(t, pool, `INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
 			VALUES ('hall', 1, $1, $1, 'h', 4, now() - interval '1 day', now() + $2::interval)`, take, c.expires)
 		for _, status := range strings.Fields(c.order) {
-			if ago := map[string]string{"back": "4 seconds", "now": "-1 minute"}[status]; ago != "" {
+			if ago := map[string]string{"back": (admission.BackAfter + time.Second).String(), "now": "-1 minute"}[status]; ago != "" {
 				must(t, pool, `INSERT INTO passes_given_back (event_id, epoch, take, at) VALUES ('hall', 1, $1, now() - $2::interval)`, take, ago)
 				continue
 			}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // ask for, and the check of a ticket, take no memory.
 func TestFiguresAreFigures(t *testing.T) {
 	all, err := Run(t.Context(), Effort{
-		Rounds: 1, Each: time.Millisecond, Batches: 10, Joins: 64, Callers: 16, Polls: 640, Held: 50, Watch: 200 * time.Millisecond,
+		Rounds: 1, Each: time.Millisecond, Batches: 10, Joins: 64, Callers: 16, Polls: 640, Held: 50, Watch: 200 * time.Millisecond, Claims: 200, Contenders: 50,
 	}, t.Output())
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package bench measures the line with the product's own code, each figure
+// Package bench measures the line and the claims with the product's own code, each figure
 // beside an anchor that ran in turns with it on the same machine. A machine's
 // own speed says little; the ratio of the two travels.
 //
@@ -53,11 +53,14 @@ type Effort struct {
 	Polls   int           // in a round
 	Held    int           // places at a door
 	Watch   time.Duration // of a releaser at work
+
+	Claims     int // seats that are sold in a round
+	Contenders int // for one seat
 }
 
 // Usual is what the published figures are made with.
 func Usual() Effort {
-	return Effort{Rounds: 25, Each: 40 * time.Millisecond, Batches: 4000, Joins: 4000, Callers: 512, Polls: 20_000, Held: 5000, Watch: 4 * time.Second}
+	return Effort{Rounds: 25, Each: 40 * time.Millisecond, Batches: 4000, Joins: 4000, Callers: 512, Polls: 20_000, Held: 5000, Watch: 4 * time.Second, Claims: 6000, Contenders: 1000}
 }
 
 // Run measures everything, and says each figure as soon as it is known.
@@ -68,7 +71,7 @@ func Run(ctx context.Context, e Effort, out io.Writer) (all []Figure, err error)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system's own folder for what is left
 	for _, part := range []func(context.Context, string, Effort, io.Writer) ([]Figure, error){
-		standing, tickets, passes, drawing, lengths, polls, releasing, joins, joinsOverDynalite,
+		standing, tickets, passes, drawing, lengths, polls, releasing, joins, joinsOverDynalite, claiming,
 	} {
 		figures, err := part(ctx, dir, e, out)
 		if err != nil {
