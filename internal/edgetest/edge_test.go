@@ -52,7 +52,7 @@ func open(t *testing.T, b demo.Build, own map[string]string) *edge {
 // start runs the project's own configuration with these servers behind it.
 func start(t *testing.T, upstreams, own map[string]string) string {
 	t.Helper()
-	s, err := stack.Nginx(t.Context(), "infra/edge/nginx", func(port int) map[string]string {
+	s, err := stack.Nginx(t.Context(), "infra/nginx", func(port int) map[string]string {
 		files := map[string]string{"listen.conf": fmt.Sprintf("listen 127.0.0.1:%d;", port), "origin.conf": servers(upstreams)}
 		for name, text := range own {
 			files[name] = text
@@ -93,7 +93,7 @@ func servers(upstreams map[string]string) string {
 // somebody notices.
 func altered(t *testing.T, name, old, now string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../infra/edge/nginx/" + name)
+	text, err := os.ReadFile("../../infra/nginx/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ func TestPages(t *testing.T) {
 	t.Run("nothing moves when the sale begins", w.begins)
 	t.Run("a sale can be watched and joined by hand", w.besideFans)
 	t.Run("a seat that comes back is offered", w.comesBack)
+	t.Run("what nobody answers for is said to be paused", w.unanswered)
 	t.Run("shared pages know nobody", w.shared)
 	t.Run("cookies, scripts and forms are guarded", w.guarded)
 	t.Run("the seat picker is quick", w.quick)

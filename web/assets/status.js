@@ -27,6 +27,15 @@
   let newest = { epoch: 0, version: 0 };
   const earlier = (d) => d.epoch < newest.epoch || d.epoch === newest.epoch && d.version < newest.version && d.state !== "closed_on_doubt";
 
+  // A cache in front goes on for half a minute when nobody answers it. What has
+  // not grown newer for longer says nothing of the sale: what is not known is shut.
+  let newer = Date.now(), stamp = "";
+  const doubt = () => {
+    const old = newest.seats && newest.state !== "closed" && Date.now() - newer > 30000;
+    if (old) draw({ ...newest, state: "closed_on_doubt", reason: "" });
+    return old;
+  };
+
   let tag = "", failed = 0, seen = Date.now();
   const poll = async () => {
     try {
@@ -34,15 +43,18 @@
       if (res.status === 200) {
         tag = res.headers.get("ETag") || "";
         const d = await res.json();
+        if (d.as_of > stamp) { stamp = d.as_of; newer = Date.now(); }
         if (!earlier(d)) {
           if (d.epoch > newest.epoch || d.version > newest.version) newest = d;
-          draw(d);
+          if (!doubt()) draw(d);
         }
-      } else if (res.status !== 304) throw new Error(res.status);
+      } else if (res.status === 304) doubt();
+      else throw new Error(res.status);
       failed = 0;
       seen = Date.now();
-      asof.textContent = "As of " + time.format(seen);
-    } catch {
+      asof.textContent = "As of " + time.format(newer);
+    } catch (e) {
+      if (!(e instanceof TypeError)) doubt(); // which it is when it is this browser that is cut off
       if (++failed > 1) asof.textContent = "No answer since " + time.format(seen) + "; we go on asking. Places are kept.";
     }
   };
