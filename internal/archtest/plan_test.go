@@ -48,7 +48,7 @@ var arrows = map[string][]string{
 		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/ticket", "internal/webhooks", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
-	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/draw", "internal/httpapi", "internal/inventory", "internal/pg", "internal/stack"},
+	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/availability", "internal/block", "internal/document", "internal/draw", "internal/httpapi", "internal/inventory", "internal/pg", "internal/seating", "internal/stack"},
 	"internal/stack":     {"internal/pg"},
 	"internal/pgtest":    {"internal/stack", "internal/pg", "sql"},
 	"internal/archtest":  {},
