@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -38,6 +41,9 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	event.Organiser = c.Organiser
 	if err := chargeable(event.Currency, hall.kept()); err != nil {
 		return err
+	}
+	if field, want := misruled(event, hall.kept()); field != "" {
+		return refuse("%s: %s", field, want)
 	}
 	if event.AccessCodes, err = codesOf(c.File, file); err != nil {
 		return err
@@ -120,7 +126,13 @@ func newEvent(f seating.EventFile) inventory.Event {
 		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
 		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota), Late: inventory.Late(f.Late),
+		TierLimits: f.TierLimits, LapseLimit: f.LapseLimit, CoolDown: f.CoolDown,
 		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired),
+	}
+	for _, p := range f.Presales {
+		e.Presales = append(e.Presales, inventory.Presale{
+			Name: p.Name, Tiers: append([]string{}, p.Tiers...), Sections: append([]string{}, p.Sections...), Until: set(p.Until),
+		})
 	}
 	if d := f.Draw; d != nil {
 		e.Draw = &inventory.Draw{LobbyOpensAt: d.LobbyOpensAt, LobbyClosesAt: d.LobbyClosesAt, Beacon: d.Beacon}
@@ -197,6 +209,10 @@ func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {
 		{"max_inside", orNone(e.MaxInside)},
 		{"payment_quota", orNone(e.PaymentQuota)},
 		{"late", e.Late},
+		{"tier_limits", tierLimits(e.TierLimits)},
+		{"presales", presales(e.Presales)},
+		{"lapse_limit", e.LapseLimit},
+		{"cool_down", e.CoolDown},
 		{"refund_limit_minor", orNone(e.RefundLimit)},
 		{"accounts", e.Accounts},
 		{"codes", e.Codes},
@@ -248,4 +264,48 @@ func (c *eventListCmd) Run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.ID, e.OpensAt.Format(time.RFC3339), e.Control, rate(e), e.Title)
 	}
 	return nil
+}
+
+// misruled names what the rules of an event name and its hall has not, and
+// whatever no rule could say.
+func misruled(e inventory.Event, hall *inventory.Hall) (setting, why string) {
+	if setting, want := inventory.Senses(e.TierLimits, e.Presales); setting != "" {
+		return setting, "want " + want
+	}
+	if hall == nil {
+		return "", ""
+	}
+	var parts inventory.Parts
+	for _, t := range hall.Tiers {
+		parts.Tiers = append(parts.Tiers, t.ID)
+	}
+	for _, s := range hall.Seats {
+		if s.Kind != "general" && !slices.Contains(parts.Sections, s.Section) {
+			parts.Sections = append(parts.Sections, s.Section)
+		}
+	}
+	setting, name := parts.Lack(e.TierLimits, e.Presales)
+	return setting, fmt.Sprintf("the hall has no tier or section with numbered seats %q", name)
+}
+
+func tierLimits(limits inventory.TierLimits) string {
+	if len(limits) == 0 {
+		return "not set"
+	}
+	var all []string
+	for _, tier := range slices.Sorted(maps.Keys(limits)) {
+		all = append(all, fmt.Sprintf("%s %d", tier, limits[tier]))
+	}
+	return strings.Join(all, ", ")
+}
+
+func presales(all []inventory.Presale) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -39,12 +39,13 @@ type cli struct {
 	Refunds   refundsCmd   `cmd:"" help:"Money on its way back: when it is there, what waits, what a person has to do."`
 	Human     humanCmd     `cmd:"" help:"What a person has to look at: take it, note, push it again, decide, resolve. Nothing is ever deleted."`
 	Mcp       mcpCmd       `cmd:"" help:"Tools for a language model that helps customers: refund a line, see how it stands, see an order."`
-	Seats     seatsCmd     `cmd:"" help:"The seats that the house holds back."`
+	Seats     seatsCmd     `cmd:"" help:"Seats that the house holds back or takes off sale, and seats of orders that are exchanged."`
 	Rehearse  rehearseCmd  `cmd:"" help:"Play an event's sale on a virtual clock, with people as you describe them, and say what to change."`
 	Process   processCmd   `cmd:"" hidden:""`
 	Codes     codesCmd     `cmd:"" help:"Access codes of an event."`
 	Tickets   ticketsCmd   `cmd:"" help:"Codes of sold seats: check one, list what was revoked and who is in twice."`
 	Scan      scanCmd      `cmd:"" help:"Record a seat's code that was shown at a door: 0 admitted, 2 not, and why."`
+	Presale   presaleCmd   `cmd:"" help:"What is sold to codes alone, and these codes."`
 	Draw      drawCmd      `cmd:"" help:"The draw of a lobby: its beacon, its numbers, its proof."`
 	Webhooks  webhooksCmd  `cmd:"" help:"The plan audit of organisers' webhooks: when each attempt might have begun, told by one program and judged by two others."`
 	Endpoints endpointsCmd `cmd:"" help:"Where organisers are told: add, edit, rotate, drain, test, look at what was sent, send it again."`

@@ -34,6 +34,11 @@ type EventFile struct {
 	PaymentQuota float64 // payments a second that the provider opens for us; 0: not known
 	Late         string  // what late money does: refund, or reclaim
 
+	TierLimits map[string]int // seats of a price tier that one account may have; nil: no tier has a limit of its own
+	Presales   []PresaleFile  // nil: everything is sold to everybody
+	LapseLimit int            // orders that an account may let run out before each costs it the cool-down
+	CoolDown   time.Duration
+
 	Accounts      bool // who joins needs an account of the organiser's sign-in
 	CodesRequired bool // or an access code
 	Codes         CodesFile
@@ -55,7 +60,7 @@ func ParseEvent(file string, data []byte, now time.Time) (EventFile, error) {
 	e := EventFile{
 		LineCap: 2_000_000, PassLife: 10 * time.Minute, CallWindow: 2 * time.Minute,
 		PayWithin: 10 * time.Minute, PayExtension: 5 * time.Minute, StockSlack: 0.5,
-		Late: "refund", Offer: Offer{File: file},
+		Late: "refund", LapseLimit: 3, CoolDown: 10 * time.Minute, Offer: Offer{File: file},
 	}
 	y := yamlFile{f}
 	if lines := y.document(data, e.keys(y, now)); lines != nil {
@@ -95,6 +100,11 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"max_inside":    y.whole(&e.MaxInside, 1, 1_000_000_000),
 		"payment_quota": y.number(&e.PaymentQuota, upTo(10_000), "payments a second, more than 0 and at most 10000"),
 		"late":          y.late(&e.Late),
+
+		"tier_limits": y.tierLimits(&e.TierLimits),
+		"presales":    y.presales(&e.Presales),
+		"lapse_limit": y.whole(&e.LapseLimit, 1, 1000),
+		"cool_down":   y.duration(&e.CoolDown, 0, 24*time.Hour),
 
 		"accounts": y.required(&e.Accounts),
 		"codes":    y.codes(&e.CodesRequired, &e.Codes),

@@ -31,7 +31,7 @@ func TestWhatIsLeftOutTakesTheDefault(t *testing.T) {
 		LineCap: 2_000_000, OrderLimit: 4, AccountLimit: 4, PassQuota: 4,
 		PassLife: 10 * time.Minute, CallWindow: 2 * time.Minute,
 		PayWithin: 10 * time.Minute, PayExtension: 5 * time.Minute, StockSlack: 0.5,
-		Late: "refund", Offer: Offer{File: "event.yaml", Currency: "EUR"},
+		Late: "refund", LapseLimit: 3, CoolDown: 10 * time.Minute, Offer: Offer{File: "event.yaml", Currency: "EUR"},
 	}
 	if diff := cmp.Diff(want, event(t, smallest)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -80,6 +80,10 @@ stock_slack: 0
 max_inside: 500
 payment_quota: 2.5
 late: reclaim
+tier_limits: {"Stalls, front": 2}
+presales: [{name: fans, tiers: [Gods], sections: [Box], until: 2026-03-02T10:00:00+01:00}, {name: house, tiers: [Gods]}]
+lapse_limit: 5
+cool_down: 0s
 plan: hall.json
 prices: {"Stalls, front": 89.10, Gods: "12"}
 general_admission: [{section: Floor, category: Gods, count: 7}]
@@ -91,6 +95,11 @@ held_back: [ga-1-7, 12]
 		LineCap: 1000, OrderLimit: 2, AccountLimit: 6, PassQuota: 3,
 		PassLife: 90 * time.Second, CallWindow: time.Minute, PayWithin: 48 * time.Hour,
 		SharePrior: 0.25, TicketsPrior: 1.5, MaxInside: 500, PaymentQuota: 2.5, Late: "reclaim", Plan: "hall.json",
+		TierLimits: map[string]int{"Stalls, front": 2}, LapseLimit: 5,
+		Presales: []PresaleFile{
+			{Name: "fans", Tiers: []string{"Gods"}, Sections: []string{"Box"}, Until: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)},
+			{Name: "house", Tiers: []string{"Gods"}},
+		},
 		Offer: Offer{
 			File: "event.yaml", Currency: "EUR",
 			Prices:     []Price{{Category: "Stalls, front", AmountMinor: 8910}, {Category: "Gods", AmountMinor: 1200}},
@@ -139,6 +148,11 @@ func TestFlawsOfEventFilesAreNamed(t *testing.T) {
 		"max inside":        {smallest + "max_inside: 0\n", `event.yaml:5: max_inside: "0", want a whole number from 1`},
 		"payment quota":     {smallest + "payment_quota: 0\n", `event.yaml:5: payment_quota: "0", want payments a second`},
 		"late":              {smallest + "late: maybe\n", `event.yaml:5: late: "maybe", want refund or reclaim`},
+		"tier limit":        {smallest + "tier_limits: {A: 0}\n", `event.yaml:5: tier_limits.A: "0", want a whole number from 1 to 10000`},
+		"presale's name":    {smallest + "presales: [{tiers: [A]}]\n", `event.yaml:5: presales[0].name: missing`},
+		"presale of what":   {smallest + "presales: [{name: fans}]\n", `event.yaml:5: presales[0]: neither tiers nor sections`},
+		"lapse limit":       {smallest + "lapse_limit: 0\n", `event.yaml:5: lapse_limit: "0"`},
+		"cool down":         {smallest + "cool_down: 25h\n", `event.yaml:5: cool_down: "25h"`},
 		"cap":               {smallest + "line_cap: 0\n", `event.yaml:5: line_cap: "0"`},
 		"price":             {smallest + "prices:\n  A: cheap\n", `event.yaml:6: prices.A: "cheap" is not a price`},
 		"decimals":          {smallest + "prices:\n  A: 1.234\n", `event.yaml:6: prices.A: 1.234 has more decimals than EUR has (2)`},
