@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 )
 
@@ -198,5 +200,62 @@ func TestACodeIsFoundAmongMany(t *testing.T) {
 	a := s.claimer(usual).Claim(t.Context(), attempts[0])
 	if n := s.endReads(early, a.Order); n["presale_codes"] > 8 {
 		t.Errorf("%d codes are read to end an order with one", n["presale_codes"])
+	}
+}
+
+// Late money that takes an order's seats again spends its code again, and does
+// not where the code is spent, or the tier's limit is reached, meanwhile.
+func TestLateMoneySpendsTheCodeAgain(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 0, 10, "late = 'reclaim', account_limit = 10")
+	c := s.claimer(usual)
+	code := s.code(1, "fans", 9, 9)
+	reclaim := func(order uuid.UUID) (version int64) {
+		t.Helper()
+		payment := uuid.New()
+		s.exec(`DELETE FROM payments WHERE order_id = $1`, order) // of a try before
+		s.exec(`INSERT INTO payments (id, order_id, provider, status, amount_minor, currency, captured_minor, stands, captured_at)
+			SELECT $2, id, 'test', 'captured', amount_minor, currency, amount_minor, 'on_order', now() FROM orders WHERE id = $1`, order, payment)
+		err := pg.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+			may, err := LockToReclaim(t.Context(), tx, order)
+			if err == nil && may {
+				version, err = Reclaim(t.Context(), tx, order, payment)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return version
+	}
+	claimed := func(account string) uuid.UUID {
+		t.Helper()
+		a := with(code, s.standing(account, "k", 2))
+		s.exec(`INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
+			VALUES ($1, 1, $2, $2, $3, 10, now(), now() + interval '1 hour')`, s.event, a.Take, account)
+		return c.Claim(t.Context(), a).Order
+	}
+	a, b, d := claimed("a"), claimed("b"), claimed("d")
+	s.lapse("%")
+	for _, account := range []string{"a", "b", "d"} {
+		s.end(account, Expired)
+	}
+	s.exec(`UPDATE presale_codes SET uses = 1, seats = 2`)
+	if v := reclaim(a); v == 0 {
+		t.Error("late money did not take the seats again, with all of the code left")
+	}
+	if uses, seats := s.left(code); uses != 0 || seats != 0 {
+		t.Errorf("%d uses and %d seats are left, want none", uses, seats)
+	}
+	if v := reclaim(b); v != 0 {
+		t.Error("late money went over the code")
+	}
+	s.exec(`UPDATE presale_codes SET uses = 9, seats = 9`)
+	s.exec(`UPDATE events SET tier_limits = '{"Standing": 1}'`)
+	if v := reclaim(d); v != 0 {
+		t.Error("late money went over the tier's limit")
+	}
+	s.exec(`UPDATE events SET tier_limits = '{"Standing": 2}'`)
+	if v := reclaim(d); v == 0 {
+		t.Error("late money did not take the seats again, within the tier's limit")
 	}
 }
