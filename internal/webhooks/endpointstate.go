@@ -13,7 +13,7 @@ import (
 // SetState makes an endpoint active, draining or disabled. No attempt begins after
 // the commit that ends active: the statement that takes a delivery asks for it,
 // and waits for this lock. Back from disabled nothing is held against it any
-// more, and its deliveries go on.
+// more, neither its failures nor what it asked to wait for, and its deliveries go on.
 func SetState(ctx context.Context, pool *pgxpool.Pool, id string, to State, w Asker) (Changed, error) {
 	if !slices.Contains(States(), to) {
 		return Changed{}, &Flaw{"state", "active, draining or disabled"}
@@ -29,12 +29,30 @@ func SetState(ctx context.Context, pool *pgxpool.Pool, id string, to State, w As
 			  failing_since = CASE WHEN state = 'disabled' THEN NULL ELSE failing_since END
 			WHERE id = $1 AND state = $3 RETURNING state, coalesce(reason, ''), version, failures, failing_since`,
 			e.ID, to, e.State).Scan(&e.State, &e.Reason, &e.Version, &e.Failures, &e.FailingSince)
+		if err == nil && was["state"] == Disabled && to == Active {
+			err = wake(ctx, tx, e.ID)
+		}
 		if err != nil {
 			return Changed{}, err
 		}
 		return Changed{Answer: Done, Endpoint: e},
 			w.did(ctx, tx, e.ID, "state", was, map[string]any{"state": e.State, "reason": e.Reason})
 	})
+}
+
+// wake ends an endpoint's rest. Its caller holds the endpoint, so no attempt is
+// taken meanwhile.
+func wake(ctx context.Context, tx pgx.Tx, endpoint string) error {
+	if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, allWaiting); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `
+		WITH awake AS (UPDATE endpoints SET next_start_at = '-infinity' WHERE id = $1)
+		UPDATE deliveries SET due_at = now() WHERE endpoint_id = $1 AND status = 'waiting' AND due_at > now()`, endpoint)
+	if err != nil {
+		return fmt.Errorf("end its rest: %w", err)
+	}
+	return nil
 }
 
 // Delete ends an endpoint for good: what waits for it is dead in the same
@@ -62,12 +80,12 @@ func Delete(ctx context.Context, pool *pgxpool.Pool, id string, w Asker) (Change
 	})
 }
 
-// deleteMost is how long the ends of all that waits may take to be written; whoever
+// allWaiting is how long a change of all that waits may take to be written; whoever
 // asks may have less patience. 100,000 take some seconds.
-const deleteMost = "10min"
+const allWaiting = "10min"
 
 func endWaiting(ctx context.Context, tx pgx.Tx, endpoint string) (int, error) {
-	if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, deleteMost); err != nil {
+	if _, err := tx.Exec(ctx, `SELECT set_config('statement_timeout', $1, true)`, allWaiting); err != nil {
 		return 0, err
 	}
 	tag, err := tx.Exec(ctx, `

@@ -105,3 +105,41 @@ func (d *depot) explain(sql string, args ...any) (plan string, read int) {
 	}
 	return plan, read
 }
+
+// How an endpoint does is found without reading all that was ever sent to it, also
+// where nothing ever failed.
+func TestHealthReadsNoHistory(t *testing.T) {
+	d := openDepot(t)
+	for i := range 4 {
+		d.endpoint(fmt.Sprint("e-", i), "http://127.0.0.1:1", "")
+	}
+	const each = 10 // attempts of each delivery, written in parts, so that a slow machine has time for each
+	d.tell(500)
+	for n := range each {
+		d.exec(`INSERT INTO delivery_attempts (delivery_id, go, attempt_no, endpoint_id, courier, started_at, finished_at, status)
+			SELECT d.id, 1, $1::int + 1, d.endpoint_id, 'c', now() + $1 * interval '1 second', now() + $1 * interval '1 second', 200
+			FROM deliveries d`, n)
+	}
+	d.exec(`UPDATE deliveries SET attempts = $1, status = 'delivered', ended_at = now()`, each)
+	d.exec(`ANALYZE delivery_attempts`)
+	alone := pgtest.Open(t, d.pool.Config().ConnString(), pgtest.Conns(1)) // its one session tells what it read
+	read := func() (n int) {
+		for _, sql := range []string{
+			`SELECT 1 FROM pg_stat_force_next_flush()`,
+			`SELECT coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::int FROM pg_stat_user_tables WHERE relname = 'delivery_attempts'`,
+		} {
+			if err := alone.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n
+	}
+	before := read()
+	all, err := HealthOf(t.Context(), alone, "house", "")
+	if err != nil || len(all) != 4 || all[0].LastFailure != nil || all[0].LastSuccess == nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if n := read() - before; n > 40 {
+		t.Errorf("%d of %d attempts were read", n, 4*500*each)
+	}
+}

@@ -36,8 +36,8 @@ const (
 )
 
 // take takes up to most attempts of what is due, of many endpoints a few each: the
-// first of each before the second of any, so that nobody's backlog is in another's
-// way. What it takes is in the ledger, and is this courier's, when it returns.
+// first of each before the second of any, and whose was not served for longest
+// before the others, so that nobody's backlog is in another's way. What it takes is in the ledger, and is this courier's, when it returns.
 //
 // An endpoint is taken from while it is active, not deleted, past its next start
 // and below its attempts under way; its row is locked first, and read again by the
@@ -108,7 +108,7 @@ func lockWhere(ctx context.Context, tx pgx.Tx, is string, most int) ([]string, e
 func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most int) ([]Errand, error) {
 	rows, err := tx.Query(ctx, `
 		WITH room AS MATERIALIZED (
-		  SELECT p.id, clock_timestamp() AS at, least(CASE WHEN p.failures > 0 THEN 1 ELSE greatest(1, p.per_minute / $5) END, p.in_flight - (
+		  SELECT p.id, p.next_start_at, clock_timestamp() AS at, least(CASE WHEN p.failures > 0 THEN 1 ELSE greatest(1, p.per_minute / $5) END, p.in_flight - (
 		    SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')) AS room
 		  FROM endpoints p
 		  WHERE p.id = ANY($1) AND p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
@@ -117,7 +117,7 @@ func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most
 		    SELECT d.id, d.status, d.due_at, row_number() OVER (ORDER BY d.due_at, d.id) AS nth
 		    FROM deliveries d WHERE d.endpoint_id = r.id AND d.status = 'waiting' AND d.due_at <= now()
 		    ORDER BY d.due_at, d.id LIMIT greatest(0, r.room)
-		  ) d ORDER BY d.nth, d.due_at, d.id LIMIT $2
+		  ) d ORDER BY d.nth, r.next_start_at, d.due_at, d.id LIMIT $2
 		), taken AS (
 		  UPDATE deliveries d SET status = 'sending', attempts = d.attempts + 1, courier = $3, leased_until = due.at + $4::interval
 		  FROM due WHERE d.id = due.id AND d.status = due.status

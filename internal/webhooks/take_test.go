@@ -304,3 +304,85 @@ func TestFailingEndpointsLeaveRoomForTheOthers(t *testing.T) {
 		t.Errorf("%d attempts at failing endpoints were under way, want %d at most", most, share)
 	}
 }
+
+// Endpoints that answer, and slowly, hold every send there is; one of their answers
+// comes, and the next send is another's, who was not served for longer: whatever
+// waits for the slow ones.
+func TestWhoAnswersSlowlyDelaysNoOther(t *testing.T) {
+	d := openDepot(t)
+	release := make(chan struct{})
+	slow := d.receiver(func(_ http.ResponseWriter, r *http.Request, _ int) {
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	well := d.receiver(says200)
+	for i := range 3 {
+		d.endpoint(fmt.Sprintf("slow-%d", i), slow.URL, "in_flight = 100")
+	}
+	d.tell(40)
+	c := d.courier("c")
+	c.InFlight, c.FailingInFlight, c.Lease = 6, 3, 3*time.Minute
+	c.Client = NewClient(Reach{Limit: time.Minute, Loopback: true})
+	d.work(c)
+	d.within(d.patience(), "they hold every send", func() bool { return len(slow.gots()) == c.InFlight })
+	d.endpoint("well", well.URL, "organiser = 'other'")
+	d.exec(`INSERT INTO notices (kind, organiser, subject, version, body) VALUES ('order.paid', 'other', 'o', 1, '{}')`)
+	d.relay()
+	release <- struct{}{}
+	d.within(d.patience(), "the send that came free is the other's", func() bool { return len(well.gots()) == 1 })
+	close(release)
+}
+
+// Another address is another receiver: it does not rest because the one before
+// asked to, is not disabled for its failures, and gets at once what waits. So it is
+// for the same one, when it comes back from disabled.
+func TestAnotherAddressIsAnotherReceiver(t *testing.T) {
+	d := openDepot(t)
+	who := Asker{Organiser: "house", By: "desk"}
+	old := d.receiver(func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Retry-After", "86400")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	moved := d.receiver(func(w http.ResponseWriter, r *http.Request, nth int) {
+		if nth == 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		says200(w, r, nth)
+	})
+	d.endpoint("shop", old.URL, "in_flight = 1, failures = 18, failing_since = now() - interval '1 hour'")
+	c := d.courier("c")
+	c.Terms.DisableAfter, c.Terms.DisableFailingFor = 20, time.Second
+	d.work(c)
+	rests := func() bool {
+		return d.count(`SELECT count(*) FROM endpoints WHERE next_start_at > now() + interval '1 hour'`) == 1
+	}
+	d.tell(2)
+	d.within(d.patience(), "it rests", rests)
+	e, _, err := Find(t.Context(), d.pool, "house", "shop")
+	if err != nil || e.Failures != 19 {
+		t.Fatalf("%d failures, %v; want 19", e.Failures, err)
+	}
+	s := e.Settings
+	s.URL = moved.URL
+	if c, err := Edit(t.Context(), d.pool, "shop", 0, s, true, who); err != nil || c.Answer != Done || c.Endpoint.Failures != 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	d.until(2, "delivered")
+
+	s.URL = old.URL
+	if c, err := Edit(t.Context(), d.pool, "shop", 0, s, true, who); err != nil || c.Answer != Done {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	d.tell(1)
+	d.within(d.patience(), "it rests again", rests)
+	n := len(old.gots())
+	for _, to := range []State{Disabled, Active} {
+		if c, err := SetState(t.Context(), d.pool, "shop", to, who); err != nil || c.Answer != Done {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	d.within(d.patience(), "it is asked again", func() bool { return len(old.gots()) == n+1 })
+}
