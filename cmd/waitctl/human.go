@@ -20,6 +20,7 @@ type humanCmd struct {
 	Decide  humanDecideCmd  `cmd:"" help:"Say what became of its refund: refunded (with the provider's name of it) or not."`
 	Renew   humanRenewCmd   `cmd:"" help:"Begin another refund for one that definitely did not go back."`
 	Resolve humanResolveCmd `cmd:"" help:"Nothing more is to be done about it. It stays in the list of the resolved."`
+	Reopen  humanReopenCmd  `cmd:"" help:"There is more to do about one that was resolved, such as beginning its refund anew."`
 }
 
 type humanListCmd struct {
@@ -141,6 +142,12 @@ type humanResolveCmd struct{ because }
 
 func (c *humanResolveCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.do(ctx, out, support.Deed{Do: support.Resolve, Why: c.Why})
+}
+
+type humanReopenCmd struct{ because }
+
+func (c *humanReopenCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.do(ctx, out, support.Deed{Do: support.Reopen, Why: c.Why})
 }
 
 type humanDecideCmd struct {

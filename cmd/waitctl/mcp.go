@@ -10,8 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"waitroom/internal/clerk"
 )
 
@@ -36,7 +34,7 @@ func (c *mcpCmd) Run(ctx context.Context) error {
 	case c.Key == "":
 		return refuse("--key: an organiser's key is needed")
 	}
-	err := desk.Server(c.Key, build()).Run(ctx, &mcp.StdioTransport{})
+	err := desk.Server(c.Key, build()).Run(ctx, clerk.Lines(os.Stdin, os.Stdout))
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

@@ -315,10 +315,10 @@ func TestToolsOverBothTransports(t *testing.T) {
 			}
 		}
 		l.Customer = "somebody else"
-		if r, text, wrong := m.call("refund_item", l); r.Answer != "refused" || !wrong || *r.Reason != "no_such_order" {
+		if r, text, wrong := m.call("refund_item", l); r.Answer != "unknown" || !wrong || *r.Reason != "no_such_order" {
 			t.Errorf("%s: another's order: %s %s", name, r.Answer, text)
 		}
-		if r, text, wrong := m.call("refund_status", l); r.Answer != "refused" || !wrong {
+		if r, text, wrong := m.call("refund_status", l); r.Answer != "unknown" || !wrong || *r.Reason != "no_such_order" {
 			t.Errorf("%s: how another's stands: %s %s", name, r.Answer, text)
 		}
 	}
@@ -334,6 +334,31 @@ func TestToolsOverBothTransports(t *testing.T) {
 	if res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("without a key: %d, want 401", res.StatusCode)
 	}
+}
+
+// A look that could not be made, for a customer who was mistyped or a key that was
+// revoked, says nothing of a refund that was confirmed; nor does asking again.
+func TestALookThatIsRefusedSaysNothingOfTheRefund(t *testing.T) {
+	s := openShop(t)
+	m := s.overHTTP(s.listen(s.Admin))
+	l := m.line(s.bought("ann"))
+	m.call("refund_item", l)
+	s.until("it is confirmed", func() bool { r, _, _ := m.call("refund_status", l); return r.Answer == "confirmed" })
+	mistyped := l
+	mistyped.Customer = "ann@example.org"
+	want := func(tool string, l clerk.Line, code string) {
+		t.Helper()
+		r, text, wrong := m.call(tool, l)
+		if r.Answer != "unknown" || !wrong || r.Reason == nil || *r.Reason != code || strings.Contains(text, "Nothing was refunded") {
+			t.Errorf("%s: %+v (error: %t): %s; want unknown, %s", tool, r, wrong, text, code)
+		}
+	}
+	want("refund_status", mistyped, "no_such_order")
+	want("refund_item", mistyped, "no_such_order")
+	s.exec(`UPDATE organiser_keys SET revoked_at = now() WHERE name = 'agent'`)
+	s.until("the key is no good", func() bool { r, _, _ := m.call("refund_status", l); return r.Answer != "confirmed" })
+	want("refund_status", l, "token_invalid")
+	want("refund_item", l, "token_invalid")
 }
 
 // saysWhatItIs: each tool's hints are true of it, and none takes an amount.

@@ -160,6 +160,10 @@ func (c *refundsPushCmd) Run(ctx context.Context, out io.Writer) error {
 		return refuse("there is no operation %s", c.Operation)
 	case v == refunds.NotTheirs:
 		return refuse("%s is not a person's: only what is manual is pushed", c.Operation)
+	case v == refunds.BackAlready:
+		return refuse("%s is not pushed: the provider has a refund of the same money under another operation's name", c.Operation)
+	case v != refunds.Done:
+		return refuse("%s is not pushed: %s", c.Operation, v)
 	}
 	fmt.Fprintf(out, "%s: its turn comes\n", c.Operation)
 	return nil

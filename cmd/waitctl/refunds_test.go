@@ -41,3 +41,30 @@ func TestRefundsAreSeenAndPushed(t *testing.T) {
 		t.Errorf("%d operations were pushed, want 1", n)
 	}
 }
+
+// The provider has told that the first operation's money went back after all: what
+// follows it is not pushed, and waitctl says so.
+func TestAPushThatIsRefusedIsNotToldAsDone(t *testing.T) {
+	w := newWaitctl(t)
+	h := orderstest.NewHall(t, w.pool, 2)
+	order, payment := h.Order(t, "ann", 1), uuid.New()
+	id := fmt.Sprintf("refund:%s:%s", order, payment)
+	for _, sql := range []string{
+		`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, refund_pending_minor, stands, captured_at)
+		 SELECT split_part($1, ':', 3)::uuid, split_part($1, ':', 2)::uuid, 'stripe', 'pi_1', 'captured', 2500, 'EUR', 2500, 2500, 'to_refund', now()`,
+		`INSERT INTO refund_operations (id, order_id, payment_id, reason, amount_minor, currency, request, status, ended_at)
+		 SELECT $1, split_part($1, ':', 2)::uuid, split_part($1, ':', 3)::uuid, 'late', 2500, 'EUR', 'x', 'rejected', now()`,
+		`INSERT INTO refund_operations (id, parent, order_id, payment_id, reason, amount_minor, currency, request, status)
+		 SELECT $1 || '#2', $1, split_part($1, ':', 2)::uuid, split_part($1, ':', 3)::uuid, 'late', 2500, 'EUR', 'x', 'manual'`,
+		`INSERT INTO provider_refunds (provider, id, payment_id, operation, amount_minor, currency, status)
+		 SELECT 'stripe', 're_1', split_part($1, ':', 3)::uuid, $1, 2500, 'EUR', 'succeeded'`,
+	} {
+		if _, err := w.pool.Exec(t.Context(), sql, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.want(2, "", "refunds", "push", id+"#2", "--why", "again", "--by", "mia")
+	if n := w.count(`SELECT count(*) FROM refund_operations WHERE pushed`); n != 0 {
+		t.Errorf("%d pushed, want none", n)
+	}
+}

@@ -26,7 +26,7 @@ type Money struct {
 type ourPayment struct {
 	captured, refunded int64
 	onOrder            bool // it pays a paid order
-	person             bool // a person has it, or had it and decided
+	person             bool // a person has it, or had it and decided or resolved it by name
 }
 
 // operation is a refund as our rows have it, with the calls that were made.
@@ -51,6 +51,7 @@ type books struct {
 	opsOf    map[string][]operation   // by payment
 	refunds  map[string][]theirRefund // by payment
 	elsewise map[string]bool          // payments that have no row, and that a person or a waiting notice has
+	told     map[string]bool          // refunds that a person was told of, and has, or resolved by name
 
 	stands, back, one Check
 	money             map[string]*Money
@@ -95,6 +96,9 @@ func readBooks(ctx context.Context, tx pgx.Tx, event string, l ledger) (*books, 
 	if b.elsewise, err = readElsewise(ctx, tx); err != nil {
 		return nil, err
 	}
+	if b.told, err = readTold(ctx, tx); err != nil {
+		return nil, err
+	}
 	if b.ops, err = readOperations(ctx, tx); err != nil {
 		return nil, err
 	}
@@ -117,7 +121,8 @@ func readPayments(ctx context.Context, tx pgx.Tx, event string) (map[string]ourP
 		SELECT p.provider_payment_id, p.captured_minor, p.refunded_minor,
 		  coalesce(p.stands = 'on_order' AND o.status = 'paid' AND o.payment_id = p.id, false),
 		  EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
-		    WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'))
+		    WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
+		      OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%')))
 		FROM payments p JOIN orders o ON o.id = p.order_id
 		WHERE o.event_id = $1 AND p.provider_payment_id IS NOT NULL`, event)
 	if err != nil {
@@ -145,10 +150,24 @@ func readElsewise(ctx context.Context, tx pgx.Tx) (map[string]bool, error) {
 	return out, err
 }
 
+// readTold finds the refunds of no operation of ours that a person was told of.
+func readTold(ctx context.Context, tx pgx.Tx) (map[string]bool, error) {
+	rows, err := tx.Query(ctx, `
+		SELECT h.subject FROM human_list h WHERE h.kind IN ('refund_by_hand', 'refund_differs') AND (h.resolved_at IS NULL
+		  OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))`)
+	if err != nil {
+		return nil, fmt.Errorf("audit: refunds that persons were told of: %w", err)
+	}
+	out := map[string]bool{}
+	var id string
+	_, err = pgx.ForEachRow(rows, []any{&id}, func() error { out[id] = true; return nil })
+	return out, err
+}
+
 func readOperations(ctx context.Context, tx pgx.Tx) (map[string]operation, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT f.id, o.event_id, coalesce(p.provider_payment_id, ''), f.status, coalesce(f.provider_refund_id, ''), f.amount_minor,
-		  f.give_up_at > now() - interval '5 seconds', c.sent, c.looked, c.may_sent, c.may_looked
+		  f.give_up_at > now() - interval '5 seconds' - (SELECT call_limit FROM outlet_quota), c.sent, c.looked, c.may_sent, c.may_looked
 		FROM refund_operations f JOIN orders o ON o.id = f.order_id JOIN payments p ON p.id = f.payment_id CROSS JOIN LATERAL (
 		  SELECT count(*) FILTER (WHERE verb = 'create' AND wrote > 0) AS sent, count(*) FILTER (WHERE verb <> 'create' AND wrote > 0) AS looked,
 		    count(*) FILTER (WHERE verb = 'create' AND lost) AS may_sent, count(*) FILTER (WHERE verb <> 'create' AND lost) AS may_looked
@@ -237,7 +256,7 @@ func (b *books) flow(payment string) (back, way, late int64) {
 		switch {
 		case re.came():
 			back += amount
-			if !found[re.ID] && b.ours[payment].person { // by hand, and a person was told
+			if !found[re.ID] && b.told[re.ID] { // by hand, and a person was told
 				late += amount
 			}
 		case re.goes():
@@ -248,14 +267,32 @@ func (b *books) flow(payment string) (back, way, late int64) {
 }
 
 // made are the refunds that an operation is at the provider: by its name, or by
-// the name that we know it under, where somebody made it by hand.
+// the name that we know it under, where somebody made it by hand. What a person
+// ended the next operation as is that one's, whoever's name it has.
 func (b *books) made(o operation) (out []theirRefund) {
 	for _, re := range b.refunds[o.payment] {
-		if re.Metadata.Operation == o.id || re.ID == o.refund {
+		if re.ID == o.refund || re.Metadata.Operation == o.id && !b.anothers(o, re) {
 			out = append(out, re)
 		}
 	}
 	return out
+}
+
+// anothers holds where an operation of the same money was confirmed as the refund.
+func (b *books) anothers(o operation, re theirRefund) bool {
+	for _, other := range b.opsOf[o.payment] {
+		if other.id != o.id && other.status == "confirmed" && other.refund == re.ID && sameMoney(other.id, o.id) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameMoney holds for operations of which one follows the other: …, …#2, …#3.
+func sameMoney(a, b string) bool {
+	first, _, _ := strings.Cut(a, "#")
+	second, _, _ := strings.Cut(b, "#")
+	return first == second
 }
 
 // fits holds one operation against its refund: there is one at most, under the
@@ -269,7 +306,7 @@ func (b *books) fits(o operation, theirs []theirRefund) {
 	var came, goes bool
 	for _, re := range theirs {
 		came, goes = came || re.came(), goes || re.goes()
-		if re.Metadata.Operation != "" && (re.Key != o.id || minor(re.Amount, re.Currency) != o.amount) {
+		if re.Metadata.Operation != "" && (re.Key != re.Metadata.Operation || !sameMoney(re.Key, o.id) || minor(re.Amount, re.Currency) != o.amount) {
 			b.one.fail("%s of %d: the provider's %s is of %d under the key %q", o.id, o.amount, re.ID, re.Amount, re.Key)
 		}
 	}

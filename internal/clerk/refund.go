@@ -47,7 +47,8 @@ type Operation struct {
 const (
 	notKnown = "It is not known whether this refund was accepted. Do not send it again, and do not tell the customer that it failed. " +
 		"Tell them that it is being confirmed, and look with refund_status in a minute."
-	cannotSee = "How this stands cannot be seen just now. It says nothing about the refund: do not send it again. Look again in a minute."
+	cannotSee   = "How this stands cannot be seen just now. It says nothing about the refund: do not send it again. Look again in a minute."
+	saysNothing = "It says nothing about a refund that was asked for before: do not tell the customer that one failed."
 )
 
 // refundItem asks for a refund. What is not known is an error that says so, and
@@ -68,20 +69,37 @@ func (d desk) refundItem(ctx context.Context, _ *mcp.CallToolRequest, l Line) (*
 		r = *no.Refund
 	case no.Code == "" || a.status >= 500 && no.Code != "refunds_behind" && no.Code != "unavailable":
 		// nobody says that nothing was done
-	default:
-		r.Answer, r.Reason, r.Detail = "refused", &no.Code, orTitle(no)
-		if a.again != "" {
-			r.Detail += " Not before " + a.again + " s from now."
-		}
+	case no.aboutTheLine():
+		r.Answer, r.Reason, r.Detail = "refused", &no.Code, no.says()+a.wait()
+	default: // we were turned away: one that was asked for before may have been made
+		r.Reason, r.Detail = &no.Code, "This call was turned away and asked for nothing: "+no.says()+a.wait()+" "+saysNothing
 	}
 	return say(r.Answer == "unknown" || r.Answer == "refused", r.Detail), r, nil
 }
 
-func orTitle(no refusal) string {
+// aboutTheLine holds for the refusals by which it is known that nothing of this
+// line goes back by this asking.
+func (no refusal) aboutTheLine() bool {
+	switch no.Code {
+	case "no_such_line", "order_not_paid", "nothing_to_refund", "already_refunded", "approval_refused", "refunds_behind", "refund_refused":
+		return true
+	}
+	return false
+}
+
+func (no refusal) says() string {
 	if no.Detail != "" {
 		return no.Detail
 	}
-	return no.Title + ". Nothing was refunded."
+	return no.Title + "."
+}
+
+// wait is when to come again, where the API says so.
+func (a answer) wait() string {
+	if a.again == "" {
+		return ""
+	}
+	return " Not before " + a.again + " s from now."
 }
 
 // refundStatus only looks.
@@ -102,7 +120,7 @@ func (d desk) refundStatus(ctx context.Context, _ *mcp.CallToolRequest, l Line) 
 			}
 		}
 	case a.status < 500 && no.Code != "":
-		r.Answer, r.Reason, r.Detail = "refused", &no.Code, orTitle(no)
+		r.Reason, r.Detail = &no.Code, "How this stands cannot be seen: "+no.says()+a.wait()+" "+saysNothing
 	}
 	return say(r.Answer == "unknown" || r.Answer == "refused", r.Detail), r, nil
 }
@@ -142,7 +160,7 @@ func (d desk) orderGet(ctx context.Context, _ *mcp.CallToolRequest, o Of) (*mcp.
 	case a.status == http.StatusNotFound:
 		return say(true, "There is no such order of this customer."), nil, nil
 	}
-	return say(true, orTitle(a.refused())), nil, nil
+	return say(true, a.refused().says()), nil, nil
 }
 
 func say(wrong bool, text string) *mcp.CallToolResult {

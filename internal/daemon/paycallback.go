@@ -46,7 +46,7 @@ func (c PayCallbackConfig) Validate() error {
 		process.Want(err == nil && back.Host != "" && (back.Scheme == "http" || back.Scheme == "https"),
 			"RETURN_URL %q: want an http or https address", c.ReturnURL),
 		process.Want(strings.Contains(c.ReturnURL, "{order}"), "RETURN_URL %q: {order} is missing, so buyers would not find their order again", c.ReturnURL),
-		process.Want(strings.TrimSpace(c.Install) != "", "INSTALL: want a name, not spaces"),
+		process.Want(c.Install != "" && strings.TrimSpace(c.Install) == c.Install, "INSTALL %q: want a name, without spaces around it", c.Install),
 		process.Want(strings.TrimSpace(c.ProviderMethod) != "", "PROVIDER_METHOD: want a name, not spaces"),
 		process.Want(client == nil, "PROVIDER_URL, PROVIDER_KEY: %w", client),
 		process.Want(secrets == nil, "PROVIDER_WEBHOOK_SECRETS: %w", secrets),

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"waitroom/internal/orders"
+	"waitroom/internal/orders/orderstest"
 	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
+	"waitroom/internal/refunds"
 )
 
 // break makes applying anything fail until mended: telling of it is refused.
@@ -96,6 +98,32 @@ func TestANoticeThatKeepsFailingBecomesAPersons(t *testing.T) {
 	h.Scan(t, `SELECT detail FROM human_list WHERE subject = 'pi_1'`, nil, &detail)
 	if want := fmt.Sprintf("stripe captured 2500 EUR for order %s, which could not be found or not be paid", order); detail != want {
 		t.Errorf("the list says %q, want %q", detail, want)
+	}
+}
+
+// A telling of refunds that keeps failing becomes a person's under its own name: no
+// money was captured by it.
+func TestATellingOfRefundsThatKeepsFailingIsNoCapture(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	h.receive(t, success(order, "pi_1"), orders.Paid)
+	_, err := h.Pool.Exec(t.Context(), `ALTER TABLE payments ADD CONSTRAINT broken CHECK (told_refunded_minor = 0)`)
+	must(t, err)
+	n := says(orders.SaysRefunded, order, "pi_1", 0)
+	n.Kind = "charge.refunded"
+	n.Refund = refunds.Told{Provider: "stripe", ProviderPayment: "pi_1", SumMinor: 500, Currency: orderstest.Currency}
+	if _, err := h.in.Receive(t.Context(), body(t, n)); err == nil {
+		t.Fatal("it failed, and the provider is told that it is safe")
+	}
+	_, err = h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '10 minutes', next_try_at = now() WHERE notice_id = $1`, n.ID)
+	must(t, err)
+	if tried, err := h.in.RetryWaiting(t.Context()); tried != 1 || err == nil {
+		t.Fatalf("%d tried (%v), want 1 and its fault", tried, err)
+	}
+	var kind, detail string
+	h.Scan(t, `SELECT kind, detail FROM human_list`, nil, &kind, &detail)
+	if want := "a charge.refunded of stripe about refunds of pi_1 that could not be applied: " + n.ID; kind != "unreadable" || detail != want {
+		t.Errorf("the list says %s, %q; want unreadable, %q", kind, detail, want)
 	}
 }
 

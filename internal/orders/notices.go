@@ -282,6 +282,10 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 	if outcome != UnknownOrder && outcome != Faulted || status != "human" {
 		return nil
 	}
+	if n.Says == SaysRefunded {
+		return list(ctx, tx, Unreadable, cmp.Or(n.Object, n.ID), nil, nil, fmt.Sprintf(
+			"a %s of %s about refunds of %s that could not be applied: %s", n.Kind, n.Provider, n.Refund.ProviderPayment, n.ID))
+	}
 	return list(ctx, tx, UnknownOrder, n.ProviderPayment, nil, nil, fmt.Sprintf(
 		"%s captured %d %s for order %s, which could not be found or not be paid", n.Provider, n.AmountMinor, n.Currency, n.Order))
 }

@@ -84,7 +84,10 @@ func (c Case) afterSend(s *Step, a Answer, now time.Time, chance float64) {
 		}
 	case a.Outcome == Rejected:
 		s.Status, s.Pushed = RejectedFor, false
-	default: // other parameters under our key; or three sends, and none was taken
+	case a.Outcome == OtherParameters, a.Outcome == KeyInUse:
+		s.Doubt = true // something was sent under this key: whoever pushes it looks first
+		s.manual()
+	default: // three sends, and none was taken
 		s.manual()
 	}
 }

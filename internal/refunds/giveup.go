@@ -29,13 +29,15 @@ func (l Ledger) GiveUp(ctx context.Context) (moved int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("give up: %w", err)
 	}
-	for _, id := range ids {
+	var faults error
+	for _, id := range ids { // one that is locked for long keeps none of the others
 		if err := l.giveUp(ctx, id); err != nil {
-			return moved, err
+			faults = errors.Join(faults, fmt.Errorf("give up %s: %w", id, err))
+			continue
 		}
 		moved++
 	}
-	return moved, l.listLate(ctx)
+	return moved, errors.Join(faults, l.listLate(ctx))
 }
 
 // giveUp looks again under the lock: a call, a notice or a person may have been
@@ -58,18 +60,20 @@ func (l Ledger) giveUp(ctx context.Context, id string) error {
 
 // listLate puts what broke the promise before a person where it is not theirs to
 // decide yet: what was never sent, and what has a call of which nobody hears, a
-// whole call's limit after its time.
+// whole call's limit after its time. Who ends an operation meanwhile has its row, or
+// waits for it here and then finds the item: none is left of what has its end.
 func (l Ledger) listLate(ctx context.Context) error {
 	_, err := l.Pool.Exec(ctx, `
+		WITH late AS MATERIALIZED (
+		  SELECT id, order_id, payment_id, call FROM refund_operations
+		  WHERE ended_at IS NULL AND (status = 'queued' AND sends = 0 AND give_up_at <= clock_timestamp()
+		    OR status IN ('submitted', 'unknown') AND call IS NOT NULL
+		      AND give_up_at <= clock_timestamp() - (SELECT call_limit FROM outlet_quota))
+		  FOR SHARE SKIP LOCKED)
 		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
-		SELECT $1, id, id, order_id, payment_id, 'it was never sent, and still waits for its turn'
-		FROM refund_operations
-		WHERE status = 'queued' AND sends = 0 AND ended_at IS NULL AND give_up_at <= clock_timestamp()
-		UNION ALL
-		SELECT $1, id, id, order_id, payment_id, 'its time is over, and its call has no answer'
-		FROM refund_operations
-		WHERE status IN ('submitted', 'unknown') AND call IS NOT NULL AND ended_at IS NULL
-		  AND give_up_at <= clock_timestamp() - (SELECT call_limit FROM outlet_quota)
+		SELECT $1, id, id, order_id, payment_id, CASE WHEN call IS NULL THEN 'it was never sent, and still waits for its turn'
+		  ELSE 'its time is over, and its call has no answer' END
+		FROM late
 		ON CONFLICT (kind, subject) DO NOTHING`, isLate)
 	return wrap("list late refunds", err)
 }

@@ -286,6 +286,10 @@ func (t Told) byHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (Hearing
 		return t.ofOwner(ctx, tx, payment, id)
 	}
 	_, err = tx.Exec(ctx, `
+		WITH failed AS ( -- while it is open: whoever has read the item finds it in the history
+		  INSERT INTO human_notes (item, by, did, note)
+		  SELECT id, said_by(), 'noted', $4 FROM human_list
+		  WHERE $5 AND kind = $1 AND subject = $2 AND resolved_at IS NULL AND detail <> $4)
 		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
 		SELECT $1, $2, order_id, id, $4 FROM payments WHERE id = $3
 		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, detail = excluded.detail,

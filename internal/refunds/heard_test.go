@@ -324,3 +324,18 @@ func TestARefundsNameIsOneOperations(t *testing.T) {
 		t.Errorf("there is a %s of %s to make", j.Verb(j.Now), j.Ask.Operation)
 	}
 }
+
+// A refund by hand is before a person, who reads that it succeeded; it fails before
+// they resolve it. The item says so, and so does its history, once.
+func TestAFailureThatComesWhileAnItemIsOpenIsInItsHistory(t *testing.T) {
+	d := openDesk(t)
+	d.paid("ann", 2)
+	told := refunds.Told{ProviderPayment: "pi_ann", ProviderRefund: "re_h", Status: "succeeded", AmountMinor: 1000, Currency: "EUR"}
+	d.hear(told)
+	told.Status = "failed"
+	d.hear(told)
+	d.hear(told)
+	if n := d.Count(t, `SELECT count(*) FROM human_notes n JOIN human_list h ON h.id = n.item WHERE h.subject = 're_h' AND n.note LIKE '%failed%'`); n != 1 {
+		t.Errorf("its history tells %d times that it failed, want once", n)
+	}
+}

@@ -689,3 +689,79 @@ func TestAPushedOneThatWasNeverSentKeepsNoFirstTryWaiting(t *testing.T) {
 		t.Errorf("of the rest %+v is due, want %s", due.Rest, pushed)
 	}
 }
+
+// One payment's row is locked by somebody who takes his time: the refunds of all
+// others that are past their promise are before a person all the same.
+func TestOneLockedRowKeepsNoOthersOffTheList(t *testing.T) {
+	d := openDesk(t)
+	ann, ben, cay := d.owed("ann"), d.owed("ben"), d.owed("cay")
+	for range 2 {
+		d.answer(says(refunds.TimedOut)) // two of the three are in doubt
+	}
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '1 minute'`)
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '2 minutes' WHERE id = $1`, ann)
+	hold, err := d.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Rollback(t.Context()) //nolint:errcheck // it only held
+	if _, err := hold.Exec(t.Context(), `SELECT FROM payments WHERE provider_payment_id = 'pi_ann' FOR UPDATE`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = d.ledger.GiveUp(t.Context()); err == nil {
+		t.Error("that one could not be given up is not told")
+	}
+	if n := d.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL AND operation IN ($1, $2)`, ben, cay); n != 2 {
+		t.Errorf("ben's and cay's are past their promise, and %d of the two are before a person", n)
+	}
+}
+
+// Of what has its end at this instant no person is told that it is late.
+func TestWhatEndsMeanwhileIsNotListedAsLate(t *testing.T) {
+	d := openDesk(t)
+	d.owed("ann")
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '1 minute'`)
+	end, err := d.Pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Rollback(t.Context()) //nolint:errcheck // where it failed
+	if _, err := end.Exec(t.Context(), `UPDATE refund_operations SET status = 'confirmed', provider_refund_id = 're_1', ended_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ledger.GiveUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := end.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := d.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL`); n != 0 {
+		t.Errorf("%d items of a refund that is confirmed", n)
+	}
+}
+
+// The key was used for another request, or is in use to the last: something was
+// sent under it. Pushed by a person, also after the key's day is over, the next call
+// is a look, and no second refund.
+func TestWhatWasSentUnderTheKeyIsLookedForFirst(t *testing.T) {
+	for _, c := range []struct {
+		outcome refunds.Outcome
+		times   int
+	}{{refunds.OtherParameters, 1}, {refunds.KeyInUse, refunds.MostSends}} {
+		d := openDesk(t)
+		id := d.owed("ann")
+		for range c.times {
+			d.hurry()
+			d.answer(says(c.outcome))
+		}
+		if n := d.Count(t, `SELECT count(*) FROM refund_operations WHERE status = 'manual' AND doubt`); n != 1 {
+			t.Errorf("%s: it is no person's, or in no doubt", c.outcome)
+		}
+		d.exec(`UPDATE refund_operations SET first_sent_at = now() - interval '30 hours' WHERE id = $1`, id)
+		d.say(refunds.Done, func(tx pgx.Tx) (refunds.Verdict, error) { return refunds.Push(t.Context(), tx, id, "mia", "again") })
+		d.hurry()
+		if j := d.next(); j == nil || j.Verb(j.Now) != refunds.List {
+			t.Errorf("%s: 30 h after its first send the next call is no look: %+v", c.outcome, j)
+		}
+	}
+}

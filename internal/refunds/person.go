@@ -148,6 +148,13 @@ func held(ctx context.Context, tx pgx.Tx, id, by string) (entry, Verdict, error)
 	return e, Done, nil
 }
 
+// Hold locks an operation and its payment, as whoever moves it does: until tx is
+// over, what a person is shown of it stays so.
+func Hold(ctx context.Context, tx pgx.Tx, id string) error {
+	_, err := lockEntry(ctx, tx, id)
+	return err
+}
+
 // Renew begins another operation for one that definitely did not refund, by a
 // person's word: the same money, another key, and its parent's name. An
 // operation is renewed once; what fails again is renewed in its turn. Nothing is

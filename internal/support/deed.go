@@ -28,10 +28,11 @@ const (
 	Refunded    Do = "refunded"     // the money is back, as the provider's refund that they found
 	NotRefunded Do = "not_refunded" // it is not, and will not come by this operation
 	Renew       Do = "renew"        // another operation, for one that did not refund
+	Reopen      Do = "reopen"       // it was resolved, and there is more to do
 )
 
 // Deeds are all that there are.
-func Deeds() []Do { return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew} }
+func Deeds() []Do { return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, Reopen} }
 
 // Deed is a person's.
 type Deed struct {
@@ -130,7 +131,7 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 	if err := as(ctx, tx, d.By); err != nil {
 		return "", err
 	}
-	i, _, found, err := FindItem(ctx, tx, d.Organiser, d.Item)
+	i, found, err := d.item(ctx, tx)
 	switch {
 	case err != nil:
 		return "", err
@@ -152,6 +153,11 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		// An operation that a person holds is not resolved by a word on its item.
 		return d.moved(ctx, tx, `UPDATE human_list h SET resolved_at = now() WHERE id = $1 AND resolved_at IS NULL
 			AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.id = h.operation AND f.status = $2)`, refunds.Manual)
+	case Reopen:
+		if err := d.note(ctx, tx); err != nil {
+			return "", err
+		}
+		return d.moved(ctx, tx, `UPDATE human_list SET resolved_at = NULL, opened_at = now(), owner = $2 WHERE id = $1 AND resolved_at IS NOT NULL`, d.By)
 	case Push:
 		v, err = refunds.Push(ctx, tx, i.Operation, d.By, d.Why)
 	case Refunded:
@@ -162,6 +168,21 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		_, v, err = refunds.Renew(ctx, tx, i.Operation, d.By, d.Why)
 	}
 	return verdictOf(v), err
+}
+
+// item reads what the deed is about. To resolve it, its operation is held first:
+// what becomes that of a person meanwhile is listed before, and seen, or after, and
+// opens the item again.
+func (d Deed) item(ctx context.Context, tx pgx.Tx) (i Item, found bool, err error) {
+	i, _, found, err = FindItem(ctx, tx, d.Organiser, d.Item)
+	if d.Do != Resolve || i.Operation == "" || err != nil {
+		return i, found, err
+	}
+	if err := refunds.Hold(ctx, tx, i.Operation); err != nil {
+		return i, found, err
+	}
+	i, _, found, err = FindItem(ctx, tx, d.Organiser, d.Item)
+	return i, found, err
 }
 
 func verdictOf(v refunds.Verdict) Verdict {

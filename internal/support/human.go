@@ -42,7 +42,7 @@ type Item struct {
 // Can are the deeds that its state allows.
 func (i Item) Can() []Do {
 	if i.ResolvedAt != nil {
-		return []Do{Note}
+		return []Do{Note, Reopen}
 	}
 	can := []Do{Take, Note}
 	switch i.Status {

@@ -3,8 +3,10 @@ package support_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"waitroom/internal/refunds"
 	"waitroom/internal/support"
@@ -224,5 +226,82 @@ func TestAWrongNoCanBeTakenBack(t *testing.T) {
 	}
 	if n := c.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL`); n != 0 {
 		t.Errorf("%d items are left, want none", n)
+	}
+}
+
+// The provider refused, and a person resolved the item too soon: opened again, it
+// can be renewed, by whoever says why.
+func TestARefusedRefundThatWasResolvedCanStillBeRenewed(t *testing.T) {
+	c := open(t, 40)
+	o := c.sold("ann", 1)
+	id := c.ask(o.wants(0)).Standing.ID
+	c.gaveUp(id, false)
+	i := c.item(id)
+	c.act(support.Deed{Item: i.ID, Do: support.NotRefunded, Why: "the balance was too low"}, support.Done)
+	i = c.item(id)
+	c.act(support.Deed{Item: i.ID, Do: support.Reopen, Why: "it is open"}, support.NotNow)
+	c.act(support.Deed{Item: i.ID, Do: support.Resolve, Why: "will be done tomorrow"}, support.Done)
+	c.act(support.Deed{Item: i.ID, Do: support.Renew, Why: "now"}, support.NotNow)
+	if a := c.ask(o.wants(0)); a.Word != support.Refused || strings.Contains(a.Says(), "A person has it before them") {
+		t.Errorf("asked again while nobody has it: %s: %s", a.Word, a.Says())
+	}
+	c.act(support.Deed{Item: i.ID, Do: support.Reopen}, support.WhyMissing)
+	c.act(support.Deed{Item: i.ID, Do: support.Reopen, Why: "tomorrow is today"}, support.Done)
+	c.act(support.Deed{Item: i.ID, Do: support.Renew, Why: "now"}, support.Done)
+	if a := c.ask(o.wants(0)); a.Word != support.Queued || a.Standing.ID != id+"#2" {
+		t.Errorf("asked again: %s %+v, want queued as %s#2", a.Word, a.Standing, id)
+	}
+	if n := c.Count(t, `SELECT count(*) FROM human_notes WHERE item = $1 AND by = 'kim' AND (did = 'reopened' OR note = 'tomorrow is today')`, i.ID); n != 2 {
+		t.Errorf("%d lines of its history say that and why it was opened again, want 2", n)
+	}
+}
+
+// A pushed refund comes to nothing in the same instant in which a person resolves
+// its item: whichever is first, it is a person's and on the list.
+func TestAResolutionThatMeetsAGivingUpLosesNothing(t *testing.T) {
+	c := open(t, 40)
+	id, i := c.given("ann", true)
+	c.act(support.Deed{Item: i.ID, Do: support.Push, Why: "the provider is back"}, support.Done)
+	c.exec(`UPDATE refund_operations SET give_up_at = now() - interval '1 second' WHERE id = $1`, id)
+	hold, err := c.Pool.Begin(t.Context()) // keeps the giving-up from its commit for a moment
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold.Exec(t.Context(), `SET LOCAL idle_in_transaction_session_timeout = 0; LOCK TABLE notices IN EXCLUSIVE MODE`); err != nil {
+		t.Fatal(err)
+	}
+	gave := make(chan error, 1)
+	go func() { _, err := (refunds.Ledger{Pool: c.Pool}).GiveUp(t.Context()); gave <- err }()
+	c.waiting(1)
+	said := make(chan error, 1)
+	go func() {
+		_, err := support.Act(t.Context(), c.Pool, support.Deed{Item: i.ID, By: "kim", Do: support.Resolve, Why: "pushed, so done"})
+		said <- err
+	}()
+	c.waiting(2)
+	if err := hold.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, done := range []chan error{gave, said} { // on a slow machine either may have given up its waiting
+		if err := <-done; err != nil && !strings.Contains(err.Error(), "55P03") {
+			t.Fatal(err)
+		}
+	}
+	if _, err := (refunds.Ledger{Pool: c.Pool}).GiveUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	open := c.Count(t, `SELECT count(*) FROM human_list WHERE operation = $1 AND resolved_at IS NULL`, id)
+	if s := c.status(id); s != refunds.Manual || open != 1 {
+		t.Errorf("the refund is %s, and %d items of it are open; want manual, 1", s, open)
+	}
+}
+
+// waiting waits until n transactions wait for a lock, or as long as one may.
+func (c *counter) waiting(n int) {
+	c.t.Helper()
+	for end := time.Now().Add(400 * time.Millisecond); time.Now().Before(end); {
+		if c.Count(c.t, `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`) >= n {
+			return
+		}
 	}
 }

@@ -26,7 +26,7 @@ func (a Answer) Says() string {
 func (r Reason) says() string {
 	switch r {
 	case NoSuchOrder:
-		return "There is no such order of this customer. Nothing was refunded."
+		return "There is no such order of this customer."
 	case NoSuchLine:
 		return "The order has no such line. Nothing was refunded."
 	case OrderNotPaid:
@@ -42,9 +42,9 @@ func (r Reason) says() string {
 	case RefundsBehind:
 		return "Too many refunds are waiting to keep this one in time. Nothing was accepted; ask again later."
 	case ProviderRefused:
-		return "The payment provider refused this refund: the money did not go back. A person has it before them. Do not send it again."
+		return "The payment provider refused this refund: the money did not go back by it. What follows is a person's to decide. Do not send it again."
 	case DidNotArrive:
-		return "The refund was made, and the money did not arrive. A person has it before them. Do not send it again."
+		return "The refund was made, and the money did not arrive. What follows is a person's to decide. Do not send it again."
 	}
 	return "Nothing was refunded."
 }

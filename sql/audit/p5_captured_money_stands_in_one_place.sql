@@ -1,5 +1,5 @@
 -- Every captured payment is exactly one of: on a paid order; refunded, once and
--- in full; an open refund younger than its promise, or on its way at the
+-- in full; an open refund younger than its promise and one call more, or on its way at the
 -- provider; before a person, or resolved by one by name. The provider may not have said that more went back
 -- than we know of, unless a person has that too.
 SELECT count(*) AS counted, count(*) FILTER (WHERE bad) AS violations,
@@ -17,7 +17,7 @@ FROM (
         FROM refund_operations f WHERE f.payment_id = p.id AND f.status = 'confirmed') AS back,
       p.stands = 'to_refund' AND p.refunded_minor < p.captured_minor AND EXISTS (
         SELECT FROM refund_operations f WHERE f.payment_id = p.id
-          AND (f.status IN ('queued', 'submitted', 'unknown') AND f.give_up_at > now() - interval '5 seconds' OR f.status = 'pending')) AS open,
+          AND (f.status IN ('queued', 'submitted', 'unknown') AND f.give_up_at > now() - interval '5 seconds' - (SELECT call_limit FROM outlet_quota) OR f.status = 'pending')) AS open,
       EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
         WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
           OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))) AS person,
