@@ -59,6 +59,7 @@ var takeable = []string{oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS3
 type Issuer struct {
 	cfg  Config
 	keys keySource
+	wait *waits
 }
 
 // New refuses settings by which anybody could be anybody.
@@ -77,7 +78,7 @@ func New(cfg Config) (*Issuer, error) {
 		}
 	}
 	keys, err := cfg.source()
-	return &Issuer{cfg, keys}, err
+	return &Issuer{cfg, keys, &waits{by: map[string]int{}}}, err
 }
 
 // Holder is whose token this is, as one event's holder. Refused with a Refusal;
@@ -86,6 +87,8 @@ func (i *Issuer) Holder(ctx context.Context, event, token string, now time.Time)
 	if len(token) > mostToken {
 		return "", Unverified
 	}
+	ctx, done := i.wait.begin(ctx, event)
+	defer done()
 	set, err := i.keys.now(ctx)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrAway, err)

@@ -232,8 +232,15 @@ func TestKeysAreDiscovered(t *testing.T) {
 		t.Fatalf("while the issuer is away: %v, want ErrAway", err)
 	}
 	away.Store(false)
-	if err := by(one); err != nil {
-		t.Fatalf("back again: %v", err)
+	if err := by(one); !errors.Is(err, account.ErrAway) {
+		t.Errorf("right after it was away: %v, want ErrAway: it is not asked by each who comes", err)
+	}
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for limit := time.Now().Add(time.Minute); by(one) != nil; <-again.C {
+		if time.Now().After(limit) {
+			t.Fatalf("back again for a minute: %v", by(one))
+		}
 	}
 	set(jwks(t, one.public(), two.public()))
 	if err := by(two); err != nil {

@@ -10,11 +10,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 )
 
@@ -75,25 +76,57 @@ const (
 	fetchMost  = 1 << 20 // bytes
 )
 
-// discovered finds the issuer's keys when they are first needed. An issuer that
-// is away then keeps nothing from starting: its events' joins have to wait.
-type discovered struct {
-	issuer string
-	client *http.Client
+// awayFor is how long an issuer that could not be reached is taken to be away:
+// meanwhile nobody waits for it.
+const awayFor = 2 * time.Second
 
-	mu   sync.Mutex
+// discovered finds the issuer's keys when they are first needed. An issuer that
+// is away then keeps nothing from starting: its events' joins have to wait. They
+// wait for one finding, none of them longer than it may itself.
+type discovered struct {
+	issuer  string
+	client  *http.Client
+	finding singleflight.Group
+	last    atomic.Pointer[finding]
+}
+
+// finding is what came of looking for the keys.
+type finding struct {
 	keys oidc.KeySet
+	err  error
+	at   time.Time
+}
+
+// stands: keys do for good, a failure for a while.
+func (f *finding) stands() bool {
+	return f != nil && (f.err == nil || time.Since(f.at) < awayFor)
 }
 
 func (d *discovered) now(ctx context.Context) (oidc.KeySet, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.keys != nil {
-		return d.keys, nil
+	if last := d.last.Load(); last.stands() {
+		return last.keys, last.err
 	}
-	// What is kept must not end with this request.
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), d.client)
-	provider, err := oidc.NewProvider(ctx, d.issuer)
+	found := d.finding.DoChan("", func() (any, error) {
+		if last := d.last.Load(); !last.stands() { // or somebody was a moment faster
+			keys, err := d.find(context.WithoutCancel(ctx)) // others wait for it too
+			d.last.Store(&finding{keys, err, time.Now()})
+		}
+		return nil, nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-found:
+		last := d.last.Load()
+		return last.keys, last.err
+	}
+}
+
+func (d *discovered) find(ctx context.Context) (oidc.KeySet, error) {
+	ctx = oidc.ClientContext(ctx, d.client)
+	limited, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	provider, err := oidc.NewProvider(limited, d.issuer)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +136,7 @@ func (d *discovered) now(ctx context.Context) (oidc.KeySet, error) {
 	if err := provider.Claims(&says); err != nil || says.Keys == "" {
 		return nil, fmt.Errorf("the issuer names no keys: %w", err)
 	}
-	d.keys = oidc.NewRemoteKeySet(ctx, says.Keys)
-	return d.keys, nil
+	return oidc.NewRemoteKeySet(ctx, says.Keys), nil
 }
 
 // Ready finds the keys, for whoever wants to know before anybody comes.

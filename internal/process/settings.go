@@ -78,6 +78,17 @@ func secretFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return nil, nil
 }
 
+// lacks says that nobody set it: neither an argument nor the environment nor a
+// secret's file. A text that is set to nothing is not set; a number that is 0 is.
+func lacks(ctx *kong.Context, f *kong.Flag) bool {
+	v := reflect.ValueOf(ctx.FlagValue(f))
+	if !v.IsValid() || v.Kind() == reflect.String {
+		return !v.IsValid() || v.IsZero()
+	}
+	named := slices.ContainsFunc(ctx.Path, func(p *kong.Path) bool { return p.Flag == f })
+	return v.IsZero() && !named && !slices.ContainsFunc(f.Envs, func(env string) bool { return os.Getenv(env) != "" })
+}
+
 // missing names every required setting that is not there, before anything else
 // is said of the settings: nobody wants to hear of them one at a time. A text
 // that is set to nothing, as an environment file with "DATABASE_URL=" does, is
@@ -88,7 +99,7 @@ func missing(ctx *kong.Context) error {
 		if !f.Required {
 			continue
 		}
-		if v := reflect.ValueOf(ctx.FlagValue(f)); !v.IsValid() || v.IsZero() {
+		if lacks(ctx, f) {
 			names = append(names, strings.Join(append([]string{"--" + f.Name}, f.Envs...), " / "))
 		}
 	}

@@ -68,6 +68,35 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// A number that is 0 is there, by a flag and by the environment; one that nobody
+// set is missing.
+func TestZeroIsANumberThatWasSet(t *testing.T) {
+	for name, c := range map[string]struct {
+		env  map[string]string
+		args []string
+		err  string
+	}{
+		"by a flag":           {args: []string{"--index=0"}},
+		"as another argument": {args: []string{"--index", "0"}},
+		"by the environment":  {env: map[string]string{"INDEX": "0"}},
+		"by nobody":           {err: "missing: --index / INDEX"},
+		"to nothing":          {env: map[string]string{"INDEX": ""}, err: "INDEX"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for k, v := range c.env {
+				t.Setenv(k, v)
+			}
+			var got struct {
+				Index int64 `env:"INDEX" required:""`
+			}
+			err := parse(&got, "waitctl", "", c.args, io.Discard, func(int) {})
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("%v, want it to say %q", err, c.err)
+			}
+		})
+	}
+}
+
 // A process with a senseless setting ends with code 2 and its reason on stderr.
 func TestSenselessSettingStopsTheStart(t *testing.T) {
 	if os.Getenv("PROCESS_TEST_PARSE") != "" {
