@@ -3,7 +3,6 @@ package admission
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -26,8 +25,8 @@ var ErrUsedUp = errors.New("the code is used up")
 const (
 	codeLeast = 6 // letters and digits
 	codeMost  = 64
-	// CodeUses is how often one code may be used at most: whoever is next has to
-	// see who was before.
+	// CodeUses is how often one code may be used at most: the last of its uses have
+	// to be looked for.
 	CodeUses = 10_000
 )
 
@@ -44,39 +43,6 @@ func CodeHash(event, code string) (sum [sha256.Size]byte, ok bool) {
 		}
 	}
 	return sha256.Sum256([]byte(event + "\x00" + code)), true
-}
-
-// Slot is where the use stands, of slots 0 to Uses-1, given who has which. It
-// is the first free one in an order that is the holder's own: slots are never
-// given back, so that a call that lands late finds the same slot, or finds it
-// another's, and a holder never has two. have: the holder has it already.
-func (u CodeUse) Slot(taken map[int64]string) (slot int64, have bool, err error) {
-	for slot, holder := range taken {
-		if holder == u.Holder {
-			return slot, true, nil
-		}
-	}
-	if int64(len(taken)) >= u.Uses {
-		return 0, false, ErrUsedUp
-	}
-	key, first := sha256.Sum256([]byte(u.Holder)), uint64(0)
-	start, found := binary.BigEndian.Uint64(key[:]), false
-	for s := range u.Uses {
-		if _, used := taken[s]; used {
-			continue
-		}
-		if rank := mixed(start + uint64(s)*0x9e3779b97f4a7c15); !found || rank < first {
-			slot, first, found = s, rank, true
-		}
-	}
-	return slot, false, nil
-}
-
-// mixed is splitmix64's finalizer (Steele, Lea, Flood 2014).
-func mixed(z uint64) uint64 {
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
 }
 
 // UseCode takes one of the code's uses for the holder, or finds the one that

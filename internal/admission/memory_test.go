@@ -26,7 +26,7 @@ type memoryLine struct {
 	lobby   admission.Tail
 	places  map[string]admission.Place
 	reports map[string][]byte
-	codes   map[string]map[int64]string // in this epoch: by code, who has which slot
+	codes   map[string]map[string]bool // in this epoch: by code, who has which slot
 }
 
 var _ admission.Store = (*memory)(nil)
@@ -77,7 +77,7 @@ func (m *memory) Open(ctx context.Context, from admission.Door, tail admission.T
 		}
 		m.lines[from.Event] = &memoryLine{
 			door: from, tail: tail.Next, lobby: tail,
-			places: map[string]admission.Place{}, reports: reports, codes: map[string]map[int64]string{},
+			places: map[string]admission.Place{}, reports: reports, codes: map[string]map[string]bool{},
 		}
 	}
 	m.mu.Unlock()
@@ -110,15 +110,16 @@ func (m *memory) UseCode(ctx context.Context, u admission.CodeUse) error {
 			return struct{}{}, err
 		}
 		taken := l.codes[u.Code]
-		slot, have, err := u.Slot(taken)
-		if err != nil || have {
-			return struct{}{}, err
-		}
-		if taken == nil {
-			taken = map[int64]string{}
+		switch {
+		case taken[u.Holder]:
+			return struct{}{}, nil
+		case int64(len(taken)) >= u.Uses:
+			return struct{}{}, admission.ErrUsedUp
+		case taken == nil:
+			taken = map[string]bool{}
 			l.codes[u.Code] = taken
 		}
-		taken[slot] = u.Holder
+		taken[u.Holder] = true
 		return struct{}{}, nil
 	})
 	return err

@@ -61,7 +61,8 @@ type Store interface {
 	// UseCode takes one of a code's uses for its holder, or finds the one that
 	// the holder has: whatever became of earlier calls, and whenever they land,
 	// a holder has one in an epoch. ErrUsedUp: others have them all. A use is not
-	// given back. After an error the caller asks again.
+	// given back. After an error the caller asks again. Of a code that has fewer
+	// uses now than before, as many may be used as it had.
 	UseCode(ctx context.Context, u CodeUse) error
 
 	// Pass turns a waiting place into a passed one. p.Take, p.TakenAt and

@@ -114,7 +114,12 @@ func TestRevisionsNameWhatTheySaw(t *testing.T) {
 	if diff := cmp.Diff(want, now); diff != "" || made.header.Get("ETag") == tag {
 		t.Errorf("made, under ETag %s (-want +got):\n%s", made.header.Get("ETag"), diff)
 	}
-	d.want(d.ask("PUT", own+"/settings", "", slower, "If-Match", tag), 412, "settings_changed")
+	evidence := h.evidence()
+	again := d.want(d.ask("PUT", own+"/settings", "", slower, "If-Match", tag), 200, "")
+	if got, want := again.header.Get("ETag"), made.header.Get("ETag"); got != want || string(again.body) != string(made.body) || h.evidence() != evidence {
+		t.Errorf("asked again, as after a lost answer: ETag %s and %s, want %s and %s, and nothing changed", got, again.body, want, made.body)
+	}
+	d.want(d.ask("PUT", own+"/settings", "", with(all, map[string]any{"rate": 6}), "If-Match", tag), 412, "settings_changed")
 	h.until("the rate is in force", func() bool {
 		var doc struct{ Rate float64 }
 		h.do(call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/status"}).into(t, &doc)
@@ -240,6 +245,28 @@ func TestPastItsClosingASaleIsOver(t *testing.T) {
 	}
 	all, tag := d.settings()
 	d.want(d.ask("PUT", own+"/settings", "", with(all, map[string]any{"pay_extension_s": 60}), "If-Match", tag), 200, "")
+}
+
+// An opening is set to come, or to now: one that is long past, as a program's time
+// of nothing is, could never be set again.
+func TestAnOpeningIsNotSetLongPast(t *testing.T) {
+	h := open(t, demo.Build{OpensIn: time.Hour})
+	d := h.desk(organiser.House, "desk", organiser.LineRead, organiser.LineWrite)
+	before := h.evidence()
+	for _, opens := range []any{"0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z", time.Now().Add(-2 * time.Minute)} {
+		all, tag := d.settings()
+		a := d.ask("PUT", own+"/settings", "", with(all, map[string]any{"opens_at": opens, "closes_at": nil}), "If-Match", tag)
+		if a.status != 422 || a.code() != "senseless_setting" || !strings.Contains(a.String(), "opens_at") {
+			t.Errorf("opening at %v: %s, want 422 senseless_setting", opens, a)
+		}
+	}
+	if got := h.evidence(); got != before {
+		t.Errorf("something was changed:\n%s\nwas\n%s", got, before)
+	}
+	for _, opens := range []time.Time{time.Now().Add(2 * time.Hour), time.Now()} {
+		all, tag := d.settings()
+		d.want(d.ask("PUT", own+"/settings", "", with(all, map[string]any{"opens_at": opens}), "If-Match", tag), 200, "")
+	}
 }
 
 // The opening is not moved to before the lobby's order can be drawn: nobody would

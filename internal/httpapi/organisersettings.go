@@ -256,16 +256,16 @@ func (a *API) revise(ctx context.Context, r revision) (reply, error) {
 // decide says what the settings are to be, or why not. What is so already is
 // nobody's business.
 func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, error) {
-	tag, err := settingsTag(old)
-	if err != nil {
-		return old, err
-	}
-	if !matches(r.match, tag) {
-		return old, problem("settings_changed", "Somebody changed them meanwhile: GET them again.").with("etag", tag)
-	}
 	e := r.body.on(old)
-	if wanted, err := settingsTag(e); err != nil || wanted == tag {
-		return old, err
+	tag, err := settingsTag(old)
+	wanted, wrong := settingsTag(e)
+	switch {
+	case err != nil || wrong != nil:
+		return old, errors.Join(err, wrong)
+	case wanted == tag: // also for who asks again because the answer was lost
+		return old, nil
+	case !matches(r.match, tag):
+		return old, problem("settings_changed", "Somebody changed them meanwhile: GET them again.").with("etag", tag)
 	}
 	moved := !e.OpensAt.Equal(old.OpensAt)
 	closes := e.ClosesAt != nil && (old.ClosesAt == nil || !e.ClosesAt.Equal(*old.ClosesAt))
@@ -278,6 +278,8 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, problem("sale_closed", "closes_at is past: closed is final.")
 	case moved && !old.OpensAt.After(now):
 		return old, senseless("opens_at", "what it is: the sale has begun")
+	case moved && e.OpensAt.Before(now.Add(-pastOpening)):
+		return old, senseless("opens_at", fmt.Sprintf("a time to come, or within the last %s: once it has passed it stays", pastOpening))
 	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(drawLead)):
 		return old, senseless("opens_at", fmt.Sprintf("at least %s after the lobby closes, at %s: the draw comes between",
 			drawLead, e.Draw.LobbyClosesAt.UTC().Format(time.RFC3339)))
@@ -291,6 +293,10 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 func reopens(now time.Time, was, is *time.Time) bool {
 	return was != nil && !was.After(now) && (is == nil || !is.Equal(*was))
 }
+
+// pastOpening is how long ago an opening may be set to: for clocks that differ, and
+// for "now".
+const pastOpening = time.Minute
 
 // drawLead is the least time from a lobby's closing to the opening, as event files
 // have it.

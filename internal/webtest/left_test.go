@@ -1,6 +1,11 @@
 package webtest
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"waitroom/internal/inventory"
+)
 
 // leftElsewhere: whoever gives a place up in one tab is told so in every other,
 // by itself; and whoever then joins again has one in all of them, also by the
@@ -25,4 +30,23 @@ func (w *world) leftElsewhere(t *testing.T) {
 	other.sees("it too", "document.readyState === 'complete' && document.getElementById('place')")
 	ask[bool](b, "history.back() === undefined")
 	b.sees("it by the way back", "document.readyState === 'complete' && document.getElementById('place')")
+}
+
+// overElsewhere: of two tabs whose turn it is, one goes in, and its pass runs out;
+// who then goes in by the other is told that, and may join again.
+func (w *world) overElsewhere(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t), func(e *inventory.Event) { e.PassLife = 10 * time.Second })
+	const turn = "document.readyState === 'complete' && document.querySelector('h1').textContent === 'It is your turn'"
+	b := w.tab(t)
+	b.open("/e/" + e)
+	b.leave("Join")
+	b.sees("the turn", turn)
+	other := b.second()
+	other.open("/e/" + e + "/place")
+	other.sees("the turn", turn)
+	b.press("Go in")
+	b.sees("that the pass ran out", "location.pathname.endsWith('/place') && !document.getElementById('place')")
+	other.press("Go in")
+	other.sees("that it ran out", "document.readyState === 'complete' && !document.getElementById('place') && [...document.querySelectorAll('button')].some((b) => b.textContent.startsWith('Join'))")
 }

@@ -94,10 +94,13 @@
   const leave = $("leave");
   if (leave) leave.addEventListener("submit", () => tabs.postMessage("left"));
 
-  // What the answer's page says of the lane.
-  const late = (page) => {
-    const there = new DOMParser().parseFromString(page, "text/html").getElementById("late");
-    if (there) $("late").hidden = there.hidden;
+  // What the answer's page says: of the lane, and whether there is still a place
+  // that goes in. One that is over, or was left elsewhere, does not.
+  const stands = (page) => {
+    const there = new DOMParser().parseFromString(page, "text/html"), lane = there.getElementById("late");
+    if (lane) $("late").hidden = lane.hidden;
+    const still = there.getElementById("place");
+    return still && (still.dataset.view === "called" || still.dataset.view === "waiting");
   };
 
   // At the door: who came first goes in first, and the page goes on asking.
@@ -109,7 +112,7 @@
       const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
       if (res && res.type === "opaqueredirect") { location.assign("/e/" + place.dataset.event + "/seats"); return; }
       if (res && res.status === 403) { form.submit(); return; } // something is asked for first: its page says what
-      if (res && res.ok) late(await res.text());
+      if (res && res.ok && !stands(await res.text())) { location.replace("/e/" + place.dataset.event + "/place"); return; }
       $("door").textContent = "You are at the door. Who came first goes in first; this page goes in by itself.";
       say("You are at the door.");
       await new Promise((r) => setTimeout(r, res && res.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));

@@ -18,7 +18,9 @@ import (
 //	door#<event>       door       epoch lease term beat front credit budget taken stopped doc
 //	tail#<event>       tail       epoch tail lobby seed beacon
 //	place#<holder>     <event>    epoch place life joined take taken_at pass_until
-//	code#<event>#<code> <slot>    epoch used_by
+//	code#<event>#<code>#<shard>  <slot>   epoch used_by
+//	code#<event>#<code>          used-up  epoch up_to
+//	use#<event>#<code>#<holder>  slot     epoch tried
 //	report#<event>     <replica>  report
 //
 // Times are milliseconds since 1970, 0 for none.

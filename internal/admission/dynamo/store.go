@@ -45,6 +45,8 @@ type Store struct {
 
 	mu   sync.Mutex
 	full map[string]bool // events whose last refill met its cap
+
+	usedCodes full
 }
 
 var _ admission.Store = (*Store)(nil)
