@@ -21,6 +21,7 @@ type eventCmd struct {
 	Create eventCreateCmd `cmd:"" help:"Create an event from its file, with its hall if the file names one: all or nothing."`
 	Show   eventShowCmd   `cmd:"" help:"Show an event's settings and its seats."`
 	List   eventListCmd   `cmd:"" help:"List all events in the order in which they open."`
+	Reset  eventResetCmd  `cmd:"" help:"Begin an event anew, as before a sale that was rehearsed: nobody has a place, and a lobby is drawn by a new seed."`
 }
 
 type eventCreateCmd struct {

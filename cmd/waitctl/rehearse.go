@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,10 +42,10 @@ type rehearseCmd struct {
 }
 
 // Run rehearses a sale. It touches no database and no store.
-func (c *rehearseCmd) Run(out io.Writer) error {
+func (c *rehearseCmd) Run(ctx context.Context, out io.Writer) error {
 	switch {
 	case c.Against != "":
-		return c.compare(out)
+		return c.compare(ctx, out)
 	case c.File == "":
 		return refuse("name an event file with -f, or a demo's report with --against")
 	}
@@ -52,13 +53,23 @@ func (c *rehearseCmd) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	report := rehearsal.Run(setting)
-	advice := rehearsal.Advise(report, rehearsal.Capacity{Orders: c.Orders, Writes: c.Writes})
+	report, err := rehearsal.Run(ctx, setting)
+	if err != nil {
+		return errRehearsal
+	}
+	advice, err := rehearsal.Advise(ctx, report, rehearsal.Capacity{Orders: c.Orders, Writes: c.Writes})
+	if err != nil {
+		return errRehearsal
+	}
 	if err := report.Fprint(out, advice); err != nil {
 		return err
 	}
 	return c.write(report, advice)
 }
+
+// errRehearsal is a rehearsal that was ended by a signal: what it saw by then is no
+// sale's.
+var errRehearsal = interrupted{errors.New("ended before the rehearsal was over")}
 
 func (c *rehearseCmd) setting() (rehearsal.Setting, error) {
 	file, hall, err := readEvent(c.File, time.Now())
@@ -123,7 +134,7 @@ func (c *rehearseCmd) write(r rehearsal.Report, advice []rehearsal.Advice) error
 }
 
 // compare rehearses the sale of a demo that was run.
-func (c *rehearseCmd) compare(out io.Writer) error {
+func (c *rehearseCmd) compare(ctx context.Context, out io.Writer) error {
 	text, err := os.ReadFile(c.Against)
 	if err != nil {
 		return err
@@ -135,7 +146,10 @@ func (c *rehearseCmd) compare(out io.Writer) error {
 	if real.Setting.Seats == 0 {
 		return refuse("%s does not say what was sold to whom: it is older than this program", c.Against)
 	}
-	r := rehearsal.Run(real.Setting)
+	r, err := rehearsal.Run(ctx, real.Setting)
+	if err != nil {
+		return errRehearsal
+	}
 	if err := c.write(r, nil); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -58,6 +59,17 @@ func TestASaleIsRehearsed(t *testing.T) {
 	rehearse(2, []string{"want SHARE:FROM:UNTIL"}, "-f", event, "--arrive", "all")
 	rehearse(2, []string{"is no demo's report"}, "--against", event)
 	rehearse(2, []string{"does not say what was sold"}, "--against", write(t, "{}"))
+}
+
+// Told to end, a rehearsal ends and says so, and tells nothing of half a sale.
+func TestARehearsalThatIsEndedSaysSo(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, complaints strings.Builder
+	code := run(ctx, []string{"rehearse", "-f", "../../examples/event.yaml", "--fans", "1000000"}, &out, &complaints)
+	if code != 130 || complaints.String() != "waitctl: ended before the rehearsal was over\n" || out.Len() > 0 {
+		t.Errorf("exit %d with %q and %q, want 130 and that it was ended", code, complaints.String(), out.String())
+	}
 }
 
 func write(t *testing.T, text string) string {

@@ -33,8 +33,15 @@ const (
 	lostBeats = 10_000
 )
 
-// begun is how the line is opened in a store that has none: from nothing, or
-// from the checkpoint when it was there before. Numbers, takes and beats that
+// leads says that the store's line is an older one than this: a copy that was put
+// in its place. A store is never behind what was read of it.
+func (c Checkpoint) leads(door Door, tail Tail) bool {
+	return c.Opened && (door.Front < c.Front || door.Taken < c.Taken || door.Beat < c.Beat || tail.Next < c.Ceiling-ahead ||
+		c.Closed && !tail.Closed || c.Drawn && !tail.Drawn)
+}
+
+// begun is how the line is opened in a store that has none, or an older one: from
+// nothing, or from the checkpoint when it was there before. Numbers, takes and beats that
 // may have been used since the checkpoint are never used again, and credit
 // starts from nothing: so P7, P8 and P9 hold across the loss.
 func (c Checkpoint) begun(sale Sale) (Door, Tail) {
@@ -81,9 +88,19 @@ func (l *Line) opened(ctx context.Context) (Door, error) {
 	if err != nil {
 		return Door{}, err
 	}
+	end, err := l.cfg.Store.Tail(ctx, l.event)
+	if err != nil {
+		return Door{}, err
+	}
+	said := "the line's store had lost it: begun again from the checkpoint"
+	if was.leads(door, end) {
+		said = "the line's store has an older copy of it: raised to the checkpoint"
+		if door, err = l.cfg.Store.Raise(ctx, from, tail); err != nil {
+			return Door{}, err
+		}
+	}
 	if was.Opened && door.Beat == from.Beat && door.Term == from.Term {
-		l.log.Warn("the line's store had lost it: begun again from the checkpoint",
-			"front", door.Front, "next index", tail.Next, "taken", door.Taken)
+		l.log.Warn(said, "front", door.Front, "next index", tail.Next, "taken", door.Taken)
 	}
 	return door, l.checkpoint(ctx)
 }

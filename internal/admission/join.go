@@ -29,7 +29,7 @@ const (
 type Joined struct {
 	Place   Place
 	Ticket  string
-	Receipt string // of a place in a lobby that is still to be drawn: proof of its index
+	Receipt string // of a place in a lobby that is still to be drawn: proof of its index. Who joins as it closes has none
 	New     bool   // false: it is the live place that the holder had
 }
 
@@ -66,7 +66,7 @@ type joining struct {
 
 func newEntrance(l *Line) *entrance {
 	e := &entrance{line: l, turns: make(chan struct{}, joinsAtOnce), joinings: map[string]*joining{}}
-	e.numbers = newBatches(joinsWaiting, blockMost, e.allot)
+	e.numbers = newBatches(blockMost, blockMost, e.allot) // of joinsAtOnce, and those who gave up
 	return e
 }
 
@@ -88,7 +88,7 @@ func (l *Line) Join(ctx context.Context, holder string, had Ticket, conditions .
 	if sale.Lobby != nil && now.Before(sale.Lobby.OpensAt) {
 		return Joined{}, ErrEarly
 	}
-	if !l.isOpen() {
+	if !l.isOpen() || sale.NoDraw {
 		return Joined{}, ErrDoubt
 	}
 	j, led := l.entrance.begin(ctx, holder, had, conditions)

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"log/slog"
@@ -27,6 +26,8 @@ type Config struct {
 
 	Log     *slog.Logger
 	Metrics *Metrics
+
+	zips *zips // NewLine's
 }
 
 // Books are what the line keeps and reads beside its Store: see Ledger. A nil
@@ -93,13 +94,15 @@ type Line struct {
 	turnstile *turnstile
 	releaser  *releaser
 	recount   chan struct{} // a hint that the stock has changed
-	zip       *gzip.Writer
 }
 
 // NewLine makes the line of a sale. It does nothing until Run.
 func NewLine(cfg *Config, sale Sale) *Line {
+	if cfg.zips == nil {
+		cfg.zips = &zips{}
+	}
 	l := &Line{
-		cfg: cfg, event: sale.Event, epoch: sale.Epoch, recount: make(chan struct{}, 1), zip: gzip.NewWriter(nil),
+		cfg: cfg, event: sale.Event, epoch: sale.Epoch, recount: make(chan struct{}, 1),
 		log: cfg.Log.With("event", sale.Event, "epoch", sale.Epoch),
 	}
 	l.others.epoch = sale.Epoch
@@ -168,7 +171,7 @@ func (l *Line) Run(ctx context.Context) {
 		parts.Go(func() { repeat(ctx, every, nil, l.unlessAtRest(f)) })
 	}
 	parts.Go(func() { repeat(ctx, every, l.recount, l.count) })
-	parts.Go(func() { repeat(ctx, every, nil, func(context.Context) { l.publish(time.Now()) }) })
+	parts.Go(func() { repeat(ctx, every, nil, func(context.Context) { l.republish(time.Now()) }) })
 	parts.Wait()
 	l.turnstile.close()
 	l.turnstile.issuing.Wait()
@@ -178,6 +181,13 @@ func (l *Line) Run(ctx context.Context) {
 // restsAfter is how long after its sale a line lives as before: everybody who was
 // in it finds out, passes end, what is on its way is written.
 const restsAfter = 10 * time.Minute
+
+// What a line at rest says and counts, it says and counts so seldom: there may be
+// a thousand of them, and nothing happens in any.
+const (
+	restPublish = 10 * time.Second
+	restCount   = 10 * time.Minute
+)
 
 // rests says that the sale has long been over. Then nobody releases, nothing is
 // reported and the store is not asked, but for who asks where they stand: or each
@@ -272,9 +282,17 @@ func (l *Line) sawTail(tail int64) {
 	}
 }
 
-// count recounts the stock; seldom, once the sale is over.
+// count recounts the stock; seldom, once the sale is over, and hardly ever when it
+// has long been.
 func (l *Line) count(ctx context.Context) {
-	if now := time.Now(); l.Sale().over(now) && now.Sub(l.Stock().At) < 10*every {
+	now, least := time.Now(), time.Duration(0)
+	switch {
+	case l.rests(now):
+		least = restCount
+	case l.Sale().over(now):
+		least = 10 * every
+	}
+	if now.Sub(l.Stock().At) < least {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, stockFresh)

@@ -245,3 +245,49 @@ func advance(t testing.TB, d time.Duration) {
 		t.Fatal(err)
 	}
 }
+
+// Who has a receipt of the lobby is drawn: who joins in the second in which it
+// closes, and stands behind all who are, has none.
+func TestAReceiptOfTheLobbyIsOfSomebodyWhoIsDrawn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 20, 500)
+		lobby := w.lobbied("")
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
+		a, _ := w.replica(t, store)
+		time.Sleep(500 * time.Millisecond)
+		b, _ := w.replica(t, store)
+		advance(t, 6*time.Second)
+		lines := []*admission.Line{line(t, a), line(t, b)}
+		n, wrong, inTime, proven := 0, 0, 0, int64(0)
+		var receipts []admission.Joined
+		for i := 0; time.Now().Before(lobby.ClosesAt.Add(3 * time.Second)); i++ {
+			advance(t, 50*time.Millisecond)
+			j, err := lines[i%2].Join(t.Context(), holder(i), admission.Ticket{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			receipts = append(receipts, j)
+			n++
+		}
+		advance(t, 5*time.Second)
+		count := *told(t, lines[0]).Draw.Count
+		for _, j := range receipts {
+			if j.Receipt != "" {
+				proven++
+			}
+			if j.Receipt != "" && j.Place.Index >= count {
+				wrong++
+				if j.Place.JoinedAt.Before(lobby.ClosesAt) {
+					inTime++
+				}
+			}
+		}
+		if proven == 0 || proven < count-40 { // two seconds of joins
+			t.Errorf("%d are drawn, and %d have a receipt", count, proven)
+		}
+		if wrong > 0 {
+			t.Errorf("%d joined, %d are drawn; %d who are not (%d of these before the lobby's closing time) have a receipt of the lobby", n, count, wrong, inTime)
+		}
+	})
+}

@@ -84,6 +84,21 @@ func (m *memory) Open(ctx context.Context, from admission.Door, tail admission.T
 	return in(ctx, m, from.Event, func(l *memoryLine) (admission.Door, error) { return l.door, l.at(from.Epoch) })
 }
 
+func (m *memory) Raise(ctx context.Context, to admission.Door, tail admission.Tail) (admission.Door, error) {
+	return in(ctx, m, to.Event, func(l *memoryLine) (admission.Door, error) {
+		if err := l.at(to.Epoch); err != nil {
+			return admission.Door{}, err
+		}
+		if l.tail < tail.Next {
+			l.tail, l.lobby = tail.Next, tail
+		}
+		if l.door.Beat < to.Beat {
+			l.door = to
+		}
+		return l.door, nil
+	})
+}
+
 func (l *memoryLine) at(epoch int64) error {
 	if l.door.Epoch != epoch {
 		return admission.ErrEpoch

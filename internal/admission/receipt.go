@@ -33,10 +33,11 @@ type receiptClaims struct {
 	Commit string `json:"commit"`
 }
 
-// receipt is what somebody in the lobby keeps.
+// receipt is what somebody in the lobby keeps. Who joins when it has closed is not
+// in it, also while that is still to be written.
 func (l *Line) receipt(p Place) (string, error) {
 	lobby := l.Sale().Lobby
-	if lobby == nil {
+	if lobby == nil || !p.JoinedAt.Before(lobby.ClosesAt) {
 		return "", nil
 	}
 	return l.cfg.Passes.SignReceipt(Receipt{

@@ -3,6 +3,7 @@ package admission_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -310,6 +311,75 @@ func TestTheLastMinuteIsPeopleAfterALoss(t *testing.T) {
 		advance(t, 6*time.Second)
 		if n := l.Standing().Figures.LastMinute; n != 10 {
 			t.Errorf("%d were let in during the last minute, it says; there were ten people", n)
+		}
+	})
+}
+
+// A store that comes back from a copy older than the checkpoint (last night's file,
+// a table at a point in time) is no way back: the front stays where it was, nobody
+// gets somebody else's number, and everybody gets in.
+func TestAnOlderCopyOfTheStoreGivesNoNumberTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 5000)
+		store := newMemory(time.Millisecond, 8*time.Millisecond)
+		a, stop := w.replica(t, store)
+		advance(t, 3*time.Second)
+		var tickets []admission.Ticket
+		come := func(lines *admission.Lines, from, to int) {
+			for i := from; i < to; i++ {
+				l := line(t, lines)
+				tickets = append(tickets, ticket(t, l, join(t, l, i)))
+			}
+		}
+		come(a, 0, 20)
+		store.mu.Lock() // the backup
+		old := *store.lines[line(t, a).Event()]
+		old.places = map[string]admission.Place{}
+		maps.Copy(old.places, store.lines[line(t, a).Event()].places)
+		old.reports = map[string][]byte{}
+		store.mu.Unlock()
+		come(a, 20, 40)
+		advance(t, 5*time.Second)
+		front := line(t, a).Standing().Front
+		stop()
+		store.mu.Lock()
+		store.lines[old.door.Event] = &old
+		store.mu.Unlock()
+		b, _ := w.replica(t, store)
+		advance(t, 5*time.Second)
+		if now := line(t, b).Standing().Front; now < front {
+			t.Errorf("the front was at %d and is at %d", front, now)
+		}
+		come(b, 40, 60)
+		whose := map[int64]string{}
+		twice := 0
+		for _, k := range tickets {
+			if h, there := whose[k.Number]; there && h != k.Holder() {
+				twice++
+			}
+			whose[k.Number] = k.Holder()
+		}
+		if twice > 0 {
+			t.Errorf("%d of 60 people have a number that somebody else has", twice)
+		}
+		passed, begun := 0, time.Now()
+		for passed < len(tickets) && time.Since(begun) < 2*time.Minute {
+			done := make(chan bool, len(tickets))
+			for _, k := range tickets {
+				go func() {
+					a, err := comes(t.Context(), line(t, b), k)
+					done <- err == nil && a.View == admission.ViewPassed
+				}()
+			}
+			passed = 0
+			for range tickets {
+				if <-done {
+					passed++
+				}
+			}
+		}
+		if passed < len(tickets) {
+			t.Errorf("after two minutes at 10/s %d of %d people are let in", passed, len(tickets))
 		}
 	})
 }

@@ -1,10 +1,15 @@
 package admission_test
 
 import (
+	"fmt"
+	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"waitroom/internal/admission"
 	"waitroom/internal/admission/admissiontest"
@@ -39,6 +44,14 @@ func TestALineOfLongAgoRests(t *testing.T) {
 		if n := during(time.Hour); n != 0 || after == 0 {
 			t.Errorf("%d calls of the store in the first 9 minutes, and %d in an hour of long after", after, n)
 		}
+		documents := map[*admission.Document]bool{}
+		for range 3600 {
+			during(time.Second)
+			documents[lines[0].Status()] = true
+		}
+		if n := len(documents); n > 361 {
+			t.Errorf("%d documents in an hour of long after, want one in 10 s", n)
+		}
 		for i, l := range lines {
 			if s := l.Standing(); s.State != admission.Closed || s.Reason != admission.ByOrganiser {
 				t.Errorf("replica %d says %s (%s)", i, s.State, s.Reason)
@@ -48,6 +61,30 @@ func TestALineOfLongAgoRests(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What an event leaves in each replica is little, for nothing deletes one: a
+// thousand of them are not a gigabyte.
+func TestALineIsSmall(t *testing.T) {
+	const events = 200
+	cfg := &admission.Config{Log: slog.New(slog.DiscardHandler), Metrics: admission.NewMetrics(prometheus.NewRegistry())}
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	lines := make([]*admission.Line, events)
+	for i := range lines {
+		lines[i] = admission.NewLine(cfg, admission.Sale{Event: fmt.Sprint("past-", i), Epoch: 1, Control: admission.Close, Rate: 10})
+	}
+	each := (heap() - before) / events
+	runtime.KeepAlive(lines)
+	if t.Logf("%d kB of heap a line", each>>10); each > 100<<10 {
+		t.Errorf("a line that does nothing has %d kB, want 100 at most", each>>10)
+	}
 }
 
 // One that ended by its time, and is given more of it, goes on.

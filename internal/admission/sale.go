@@ -22,6 +22,9 @@ type Sale struct {
 	Accounts   bool   // who joins needs an account
 	Codes      bool   // or an access code
 	Lobby      *Lobby // nil: first come, first served
+	// NoDraw: an earlier line of the event was drawn, and nothing says how this one
+	// is. Nobody joins before that is known.
+	NoDraw bool
 
 	// Where learning starts; 0: the organiser does not know.
 	SharePrior   float64 // of those let in, who want to buy

@@ -28,7 +28,7 @@ const (
 	NoPayments   Reason = "payments"  // the payment provider has not answered for 10 s, or nobody asks it
 	NoCount      Reason = "inside"    // how many are inside was never counted, and there is a cap
 	NoSettings   Reason = "settings"  // the organiser's settings cannot be read
-	NotDrawn     Reason = "draw"      // the lobby's order cannot be drawn yet
+	NotDrawn     Reason = "draw"      // the lobby's order cannot be drawn, or not yet
 	NoRate       Reason = "rate"      // never set, or senseless
 	StoreUnknown Reason = "store"     // the line's store does not answer
 	LeaseUnknown Reason = "lease"     // nobody is known to release
@@ -54,6 +54,8 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 		return Paused, ByOrganiser
 	case s.Control != Run || s.OpensAt.IsZero() || door.Epoch != s.Epoch:
 		return OnDoubt, NoSettings
+	case s.NoDraw:
+		return OnDoubt, NotDrawn
 	case now.Before(s.OpensAt.Add(-CallAhead)):
 		return s.awaits(now, r.drawn), NoReason
 	case !s.paced():

@@ -2,10 +2,12 @@ package admission
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -115,6 +117,8 @@ func (l *Line) doubts(sale Sale, s Standing, now, seen time.Time) (SaleState, Re
 		return Paused, ByOrganiser
 	case sale.Control != Run || now.Sub(sale.ReadAt) > settingsFresh:
 		return OnDoubt, NoSettings
+	case sale.NoDraw:
+		return OnDoubt, NotDrawn
 	case now.Sub(seen) > doorFresh:
 		return OnDoubt, StoreUnknown
 	case now.Sub(s.Stock.At) > stockFresh:
@@ -135,7 +139,7 @@ func (s Sale) over(now time.Time) bool {
 // takes reports whether a replica with these settings may let anybody in: the
 // releaser decides that they may, its replicas only that they may not.
 func (s Sale) takes(now time.Time) bool {
-	return s.Control == Run && !s.over(now) && now.Sub(s.ReadAt) <= settingsFresh
+	return s.Control == Run && !s.NoDraw && !s.over(now) && now.Sub(s.ReadAt) <= settingsFresh
 }
 
 // first are the figures of a line that nobody has released yet.
@@ -146,6 +150,14 @@ func first(sale Sale) Figures {
 		f.Rate = sale.Rate
 	}
 	return f
+}
+
+// republish makes the document anew, unless nothing happens any more.
+func (l *Line) republish(now time.Time) {
+	if now.Sub(l.Standing().At) < restPublish && l.rests(now) {
+		return
+	}
+	l.publish(now)
 }
 
 // publish makes the document anew. One call at a time.
@@ -165,7 +177,7 @@ func (l *Line) publish(now time.Time) {
 	sum := sha256.Sum256(body)
 	name := hex.EncodeToString(sum[:12])
 	l.doc.Store(&Document{
-		Body: body, Gzip: l.zipped(body), ETag: `"` + name + `"`, GzipETag: `"` + name + `-gzip"`, Standing: s,
+		Body: body, Gzip: l.cfg.zips.zipped(body), ETag: `"` + name + `"`, GzipETag: `"` + name + `-gzip"`, Standing: s,
 	})
 }
 
@@ -293,11 +305,19 @@ type dice struct{}
 
 func (dice) Uint64() uint64 { return rand.Uint64() }
 
-// zipped is for publish alone: one writer serves all documents of the line.
-func (l *Line) zipped(body []byte) []byte {
+// zips are compressors that wait for the next document: each has 800 kB, and a
+// line needs one for some microseconds of each second.
+type zips struct{ sync.Pool }
+
+func (z *zips) zipped(body []byte) []byte {
+	w, ok := z.Get().(*gzip.Writer)
+	if !ok {
+		w = gzip.NewWriter(nil)
+	}
+	defer z.Put(w)
 	var b bytes.Buffer
-	l.zip.Reset(&b)
-	l.zip.Write(body) //nolint:errcheck // into memory
-	l.zip.Close()     //nolint:errcheck // into memory
+	w.Reset(&b)
+	w.Write(body) //nolint:errcheck // into memory
+	w.Close()     //nolint:errcheck // into memory
 	return b.Bytes()
 }

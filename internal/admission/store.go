@@ -32,6 +32,10 @@ type Store interface {
 	// when repeated. A line with a higher epoch answers ErrEpoch.
 	Open(ctx context.Context, door Door, tail Tail) (Door, error)
 
+	// Raise is for a line that came back from an older copy: it becomes as these two
+	// say, tail and door each unless it is as far already. Harmless when repeated.
+	Raise(ctx context.Context, door Door, tail Tail) (Door, error)
+
 	// Allot reserves n ≥ 1 consecutive numbers and returns the first. ErrFull if
 	// that would bring the tail beyond cap. After any other error the block is
 	// burned: nobody may use its numbers, a hole in the line is harmless.

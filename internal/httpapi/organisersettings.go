@@ -280,9 +280,9 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, senseless("opens_at", "what it is: the sale has begun")
 	case moved && e.OpensAt.Before(now.Add(-pastOpening)):
 		return old, senseless("opens_at", fmt.Sprintf("a time to come, or within the last %s: once it has passed it stays", pastOpening))
-	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(drawLead)):
+	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(inventory.DrawLead)):
 		return old, senseless("opens_at", fmt.Sprintf("at least %s after the lobby closes, at %s: the draw comes between",
-			drawLead, e.Draw.LobbyClosesAt.UTC().Format(time.RFC3339)))
+			inventory.DrawLead, e.Draw.LobbyClosesAt.UTC().Format(time.RFC3339)))
 	case closes && !e.ClosesAt.After(now):
 		return old, senseless("closes_at", "a time to come; to close now, close the sale")
 	}
@@ -297,10 +297,6 @@ func reopens(now time.Time, was, is *time.Time) bool {
 // pastOpening is how long ago an opening may be set to: for clocks that differ, and
 // for "now".
 const pastOpening = time.Minute
-
-// drawLead is the least time from a lobby's closing to the opening, as event files
-// have it.
-const drawLead = 15 * time.Second
 
 func (r revision) movesLimit(old inventory.Event) bool {
 	was, is := old.RefundLimit, r.body.RefundLimit

@@ -3,9 +3,12 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"waitroom/internal/admission"
 	"waitroom/internal/demo"
 	"waitroom/internal/demo/demotest"
+	"waitroom/internal/inventory"
 )
 
 // After an event was begun anew nothing of before shows a place: not the ticket,
@@ -56,4 +59,40 @@ func TestResetLeavesNoPlace(t *testing.T) {
 	if g := h.enter(inside.secret, back); g.take != 1 || g.pass == inside.pass {
 		t.Errorf("let in by take %d of the new line", g.take)
 	}
+}
+
+// A lottery that is begun anew is one still, by a seed that nobody has seen. One
+// whose draw nobody wrote down lets nobody in, and nobody join: it never becomes
+// first come, first served by the way.
+func TestAResetLotteryIsStillOne(t *testing.T) {
+	h := open(t, demo.Build{OpensIn: time.Hour, Lobby: true})
+	type status struct {
+		Epoch         int64
+		State, Reason string
+		Draw          *struct{ Commit string }
+	}
+	read := func() (s status) {
+		h.do(call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/status"}).into(t, &s)
+		return s
+	}
+	before := read()
+	if before.Draw == nil {
+		t.Fatalf("the demo's lobby is not drawn: %+v", before)
+	}
+	if _, err := h.pool.Exec(t.Context(), `UPDATE events SET epoch = epoch + 1 WHERE id = $1`, demotest.EventID); err != nil {
+		t.Fatal(err)
+	}
+	h.until("the line without a draw is closed on doubt", func() bool {
+		s := read()
+		return s.Epoch == 2 && s.State == "closed_on_doubt" && s.Reason == "draw"
+	})
+	h.want(h.do(call{method: "POST", path: places, token: admission.NewSecret()}), 503, "unavailable")
+	begun, err := inventory.Reset(t.Context(), h.pool, demotest.EventID, inventory.Asker{}, inventory.Anew{OpensAt: time.Now().Add(2 * time.Hour)})
+	if err != nil || begun.Change != inventory.Changed || begun.Commit == before.Draw.Commit {
+		t.Fatalf("begun anew: %+v, %v", begun, err)
+	}
+	h.until("the new lobby", func() bool {
+		s := read()
+		return s.Epoch == 3 && s.State == before.State && s.Draw != nil && s.Draw.Commit == begun.Commit
+	})
 }

@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"time"
@@ -24,16 +25,16 @@ type Advice struct {
 }
 
 // Advise reads a report. What can be tried is: the figures it names are of a
-// run with the change made.
-func Advise(r Report, have Capacity) (all []Advice) {
-	for _, look := range []func(Report, Capacity) (Advice, bool){
+// run with the change made. Its error is ctx's.
+func Advise(ctx context.Context, r Report, have Capacity) (all []Advice, err error) {
+	for _, look := range []func(context.Context, Report, Capacity) (Advice, bool){
 		turnedAway, unsold, outpaced, coldTable, wide, narrow, slowRate, slowToPay, longLine,
 	} {
-		if a, ok := look(r, have); ok {
+		if a, ok := look(ctx, r, have); ok {
 			all = append(all, a)
 		}
 	}
-	return all
+	return all, ctx.Err()
 }
 
 func advice(code, do, because string, args ...any) (Advice, bool) {
@@ -42,7 +43,7 @@ func advice(code, do, because string, args ...any) (Advice, bool) {
 
 func none() (Advice, bool) { return Advice{}, false }
 
-func turnedAway(r Report, _ Capacity) (Advice, bool) {
+func turnedAway(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 	if r.TurnedAway == 0 {
 		return none()
 	}
@@ -50,7 +51,7 @@ func turnedAway(r Report, _ Capacity) (Advice, bool) {
 		"%d of %d people find the line full at %d.", r.TurnedAway, r.Setting.Audience.Fans, r.Setting.Sale.LineCap)
 }
 
-func unsold(r Report, _ Capacity) (Advice, bool) {
+func unsold(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 	if r.Free == 0 {
 		return none()
 	}
@@ -58,7 +59,7 @@ func unsold(r Report, _ Capacity) (Advice, bool) {
 		"%d of %d seats are free when nobody is left who would buy them.", r.Free, r.Setting.Seats)
 }
 
-func outpaced(r Report, have Capacity) (Advice, bool) {
+func outpaced(_ context.Context, r Report, have Capacity) (Advice, bool) {
 	if float64(r.OrdersMax1s) <= have.Orders {
 		return none()
 	}
@@ -67,7 +68,7 @@ func outpaced(r Report, have Capacity) (Advice, bool) {
 		"At %g/s up to %d orders come in one second; %.0f/s can be taken.", s.Sale.Rate, r.OrdersMax1s, have.Orders)
 }
 
-func coldTable(r Report, have Capacity) (Advice, bool) {
+func coldTable(_ context.Context, r Report, have Capacity) (Advice, bool) {
 	writes := joinWrites*float64(r.JoinsMax1s) + float64(r.LetInMax1s) + doorWrites
 	if have.Writes == 0 || writes <= have.Writes {
 		return none()
@@ -83,13 +84,16 @@ const (
 	doorWrites = 50
 )
 
-func wide(r Report, _ Capacity) (Advice, bool) {
+func wide(ctx context.Context, r Report, _ Capacity) (Advice, bool) {
 	if r.Setting.Seats < 100 || r.lost() <= 5 {
 		return none()
 	}
 	again := r.Setting
 	again.Sale.SharePrior, again.Sale.TicketsPrior, again.Sale.Slack = r.share(), r.tickets(), 0
-	then := Run(again)
+	then, err := Run(ctx, again)
+	if err != nil {
+		return none()
+	}
 	return advice("budget_wide", fmt.Sprintf("Set share_prior %.2f, tickets_prior %.1f, stock_slack 0.", again.Sale.SharePrior, again.Sale.TicketsPrior),
 		"%.1f %% of those let in find nothing, because more of them buy than was expected; then it is %.1f %%, and all is claimed %s after the opening.",
 		r.lost(), then.lost(), clock(then.ClaimedAll))
@@ -99,13 +103,16 @@ func wide(r Report, _ Capacity) (Advice, bool) {
 func (r Report) share() float64   { return math.Round(100*r.Share) / 100 }
 func (r Report) tickets() float64 { return max(1, math.Round(10*r.Tickets)/10) }
 
-func narrow(r Report, _ Capacity) (Advice, bool) {
+func narrow(ctx context.Context, r Report, _ Capacity) (Advice, bool) {
 	if r.ClaimedAll < 30 || r.Used > 0.7 || r.StillInLine == 0 {
 		return none()
 	}
 	again := r.Setting
 	again.Sale.SharePrior, again.Sale.TicketsPrior = r.share(), r.tickets()
-	then := Run(again)
+	then, err := Run(ctx, again)
+	if err != nil {
+		return none()
+	}
 	if then.ClaimedAll == 0 || then.Claimed99 > 0.9*r.Claimed99 || then.lost() > 5 {
 		return none()
 	}
@@ -114,19 +121,22 @@ func narrow(r Report, _ Capacity) (Advice, bool) {
 		100*r.Used, clock(then.Claimed99), clock(r.Claimed99), then.lost())
 }
 
-func slowRate(r Report, have Capacity) (Advice, bool) {
+func slowRate(ctx context.Context, r Report, have Capacity) (Advice, bool) {
 	if r.ClaimedAll < 1800 || r.Used < 0.9 || 2*float64(r.OrdersMax1s) > have.Orders {
 		return none()
 	}
 	again := r.Setting
 	again.Sale.Rate *= 2
-	then := Run(again)
+	then, err := Run(ctx, again)
+	if err != nil {
+		return none()
+	}
 	return advice("rate_low", fmt.Sprintf("Set the rate to %g/s.", again.Sale.Rate),
 		"The rate alone decides that all is claimed after %s; at twice the rate it is %s, and the longest wait %s instead of %s.",
 		clock(r.ClaimedAll), clock(then.ClaimedAll), clock(then.WaitMost), clock(r.WaitMost))
 }
 
-func slowToPay(r Report, _ Capacity) (Advice, bool) {
+func slowToPay(ctx context.Context, r Report, _ Capacity) (Advice, bool) {
 	s := r.Setting
 	enough := max(time.Minute, 4*s.Audience.Pay)
 	if r.ClaimedAll == 0 || s.PayWithin <= enough || r.Seconds < 3*r.ClaimedAll {
@@ -134,7 +144,10 @@ func slowToPay(r Report, _ Capacity) (Advice, bool) {
 	}
 	again := s
 	again.PayWithin = enough
-	then := Run(again)
+	then, err := Run(ctx, again)
+	if err != nil {
+		return none()
+	}
 	if then.Seconds > 0.8*r.Seconds { // it was one unlucky buyer after the other
 		return none()
 	}
@@ -143,7 +156,7 @@ func slowToPay(r Report, _ Capacity) (Advice, bool) {
 		clock(r.ClaimedAll), s.PayWithin, clock(r.Seconds), clock(then.Seconds))
 }
 
-func longLine(r Report, _ Capacity) (Advice, bool) {
+func longLine(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 	s := r.Setting
 	a := s.Audience
 	come := float64(a.Fans-r.TurnedAway) * (1 - a.Absent) * (1 - a.Leave)

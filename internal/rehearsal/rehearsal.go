@@ -9,6 +9,7 @@
 package rehearsal
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 
@@ -45,8 +46,12 @@ func Usual() House {
 }
 
 // Run plays the sale: until every seat is paid for, nobody is left who could do
-// anything more, or the time is up.
-func Run(c Setting) Report { return newStage(c).run().report() }
+// anything more, or the time is up. Its error is ctx's, with how far it came.
+func Run(ctx context.Context, c Setting) (Report, error) {
+	s := newStage(c)
+	s.over = func() bool { return ctx.Err() != nil }
+	return s.run().report(), ctx.Err()
+}
 
 // stage is one run.
 type stage struct {

@@ -145,6 +145,12 @@ func (f *Faulty) Tail(ctx context.Context, event string) (admission.Tail, error)
 	return meet(ctx, f, "Tail", func(ctx context.Context) (admission.Tail, error) { return f.store.Tail(ctx, event) })
 }
 
+func (f *Faulty) Raise(ctx context.Context, door admission.Door, tail admission.Tail) (admission.Door, error) {
+	return meet(ctx, f, "Raise", func(ctx context.Context) (admission.Door, error) {
+		return f.store.Raise(ctx, door, tail)
+	})
+}
+
 func (f *Faulty) CloseLobby(ctx context.Context, event string, epoch int64) (admission.Tail, error) {
 	return meet(ctx, f, "CloseLobby", func(ctx context.Context) (admission.Tail, error) {
 		return f.store.CloseLobby(ctx, event, epoch)

@@ -40,8 +40,45 @@ func testOpen(t *testing.T, open Open) {
 			t.Errorf("the tail is %d (%v) after opening again, want 7", at.Next, err)
 		}
 	})
+	t.Run("raised, a line goes on from there, and one that is further stays", func(t *testing.T) { testRaise(t, open) })
 	t.Run("a higher epoch starts anew and the old one is refused", func(t *testing.T) { testReset(t, open) })
 	t.Run("a line that was never opened is refused", func(t *testing.T) { testNoEvent(t, open) })
+}
+
+func testRaise(t *testing.T, open Open) {
+	l := newLine(t, open)
+	ctx := t.Context()
+	held := l.fill(t, 9000, 9)
+	if _, err := l.Allot(ctx, l.event, 1, 5, 1000); err != nil {
+		t.Fatal(err)
+	}
+	to := admission.Door{Event: l.event, Epoch: 1, Term: held.Term + 1, Beat: held.Beat + 50, Front: 30, Taken: 20, Doc: []byte("lost")}
+	end := admission.Tail{Next: 100, Closed: true, Lobby: 40}
+	if d, err := l.Raise(ctx, to, end); err != nil || !sameDoor(d, to) {
+		t.Fatalf("raised to %+v, %v; want %+v", d, err, to)
+	}
+	if first, err := l.Allot(ctx, l.event, 1, 1, 1000); err != nil || first != 100 {
+		t.Errorf("the next number is %d (%v), want 100", first, err)
+	}
+	if at, err := l.Tail(ctx, l.event); err != nil || !at.Closed || at.Lobby != 40 {
+		t.Errorf("the tail is %+v (%v), want a closed lobby of 40", at, err)
+	}
+	if _, ok, err := l.Refill(ctx, refill(held, 1, 1, 1)); err != nil || ok {
+		t.Errorf("a step of who released before: %v, %v; want none", ok, err)
+	}
+	now := l.fill(t, 2000, 5)
+	together(8, func(int) {
+		if d, err := l.Raise(ctx, to, end); err != nil || !sameDoor(d, now) {
+			t.Errorf("raised again to %+v, %v; want it as it is, %+v", d, err, now)
+		}
+	})
+	if at, err := l.Tail(ctx, l.event); err != nil || at.Next != 101 {
+		t.Errorf("raised again its tail is %d (%v), want 101", at.Next, err)
+	}
+	to.Epoch = 2
+	if _, err := l.Raise(ctx, to, end); !errors.Is(err, admission.ErrEpoch) {
+		t.Errorf("raised in another epoch: %v, want ErrEpoch", err)
+	}
 }
 
 func testReset(t *testing.T, open Open) {

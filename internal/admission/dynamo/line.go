@@ -21,6 +21,21 @@ func (s *Store) Open(ctx context.Context, from admission.Door, end admission.Tai
 	return s.doorIn(ctx, from.Event, from.Epoch)
 }
 
+// Raise implements admission.Store. The tail comes first, as when a line is opened.
+func (s *Store) Raise(ctx context.Context, to admission.Door, end admission.Tail) (admission.Door, error) {
+	for _, step := range []struct {
+		item   item
+		behind string
+		far    int64
+	}{{tailItem(to, end), `tail < :far`, end.Next}, {doorItem(to), `beat < :far`, to.Beat}} {
+		refused, err := s.put(ctx, step.item, `epoch = :epoch AND `+step.behind, item{":epoch": num(to.Epoch), ":far": num(step.far)})
+		if err != nil && !refused {
+			return admission.Door{}, fmt.Errorf("dynamo: raise: %w", err)
+		}
+	}
+	return s.doorIn(ctx, to.Event, to.Epoch)
+}
+
 // Allot implements admission.Store.
 func (s *Store) Allot(ctx context.Context, event string, epoch, n, limit int64) (int64, error) {
 	if n < 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"go.etcd.io/bbolt"
@@ -73,6 +74,32 @@ func anew(c *change, b *bbolt.Bucket, from admission.Door, end admission.Tail) (
 		return admission.Door{}, err
 	}
 	return from, putDoor(c, b, from)
+}
+
+// Raise implements admission.Store.
+func (s *Store) Raise(ctx context.Context, to admission.Door, end admission.Tail) (admission.Door, error) {
+	return write(ctx, s, s.door, func(c *change) (admission.Door, error) {
+		b, err := line(c.Tx, to.Event)
+		if err != nil {
+			return admission.Door{}, err
+		}
+		d, err := door(b)
+		if err == nil && d.Epoch != to.Epoch {
+			err = admission.ErrEpoch
+		}
+		if err != nil {
+			return admission.Door{}, err
+		}
+		if _, next := tail(b); next < end.Next {
+			if err := errors.Join(putTail(c, b, to.Epoch, end.Next), putLobby(c, b, end)); err != nil {
+				return admission.Door{}, err
+			}
+		}
+		if d.Beat >= to.Beat {
+			return d, nil
+		}
+		return to, putDoor(c, b, to)
+	})
 }
 
 // Allot implements admission.Store.
