@@ -253,9 +253,9 @@ func TestAReceiptOfTheLobbyIsOfSomebodyWhoIsDrawn(t *testing.T) {
 		w := newWorld(t, 20, 500)
 		lobby := w.lobbied("")
 		store := newMemory(time.Millisecond, 8*time.Millisecond)
-		time.Sleep(300 * time.Millisecond)
+		advance(t, 300*time.Millisecond)
 		a, _ := w.replica(t, store)
-		time.Sleep(500 * time.Millisecond)
+		advance(t, 500*time.Millisecond)
 		b, _ := w.replica(t, store)
 		advance(t, 6*time.Second)
 		lines := []*admission.Line{line(t, a), line(t, b)}
