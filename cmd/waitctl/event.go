@@ -128,7 +128,13 @@ func newEvent(f seating.EventFile) inventory.Event {
 		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
 		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota), Late: inventory.Late(f.Late),
 		TierLimits: f.TierLimits, LapseLimit: f.LapseLimit, CoolDown: f.CoolDown,
-		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired),
+		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired), Admission: inventory.ByLine, Gate: inventory.GateOff,
+	}
+	if f.Open {
+		e.Admission = inventory.OpenAll
+	}
+	if f.Gate {
+		e.Gate = inventory.GateOn
 	}
 	for _, p := range f.Presales {
 		e.Presales = append(e.Presales, inventory.Presale{

@@ -329,7 +329,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		SELECT id, e.epoch, title, venue, control, opens_at, closes_at, coalesce(release_rate, 0),
 			order_limit, pass_quota, extract(epoch FROM pass_life)::float8, extract(epoch FROM call_window)::float8,
 			line_cap, coalesce(share_prior, 0), coalesce(tickets_prior, 0), stock_slack,
-			coalesce(max_inside, 0), coalesce(payment_quota, 0), accounts = 'required', codes = 'required',
+			coalesce(max_inside, 0), coalesce(payment_quota, 0), accounts = 'required', codes = 'required', admission = 'open', gate,
 			seed, lobby_opens_at, lobby_closes_at, coalesce(beacon, ''), coalesce(value, ''),
 			d.event_id IS NULL AND EXISTS (SELECT FROM draws o WHERE o.event_id = e.id AND o.epoch < e.epoch)
 		FROM events e LEFT JOIN draws d ON (d.event_id, d.epoch) = (e.id, e.epoch)
@@ -345,7 +345,7 @@ func (l *Ledger) Sales(ctx context.Context) ([]Sale, error) {
 		var life, window float64
 		err := row.Scan(&s.Event, &s.Epoch, &s.Title, &s.Venue, &s.Control, &s.OpensAt, &closes, &s.Rate,
 			&s.OrderLimit, &s.PassQuota, &life, &window, &s.LineCap, &s.SharePrior, &s.TicketsPrior, &s.Slack,
-			&s.MaxInside, &s.PaymentQuota, &s.Accounts, &s.Codes,
+			&s.MaxInside, &s.PaymentQuota, &s.Accounts, &s.Codes, &s.Open, &s.Gate,
 			&seed, &lobbyOpens, &lobbyCloses, &lobby.Beacon, &lobby.Value, &s.NoDraw)
 		if closes != nil {
 			s.ClosesAt = *closes

@@ -26,6 +26,12 @@ type Sale struct {
 	// is. Nobody joins before that is known.
 	NoDraw bool
 
+	// Open: the event has no line. Nobody joins, and nobody is let in: who has a
+	// ticket may claim. Gate says whether a gate stands before that: off, or on; what
+	// it says else is not known, and closes.
+	Open bool
+	Gate string
+
 	// Where learning starts; 0: the organiser does not know.
 	SharePrior   float64 // of those let in, who want to buy
 	TicketsPrior float64 // tickets each of these wants
@@ -52,6 +58,15 @@ const (
 
 // fastest is the highest rate that is taken for meant.
 const fastest = 10_000
+
+// Sells says whether an event without a line sells at this moment, as far as its
+// settings are known.
+func (s Sale) Sells(now time.Time) bool {
+	return s.Open && s.takes(now) && !now.Before(s.OpensAt)
+}
+
+// Known says whether these settings are known to be in force.
+func (s Sale) Known(now time.Time) bool { return now.Sub(s.ReadAt) <= settingsFresh }
 
 // paced says whether the rate lets anybody in. What was never set, or makes no
 // sense (NaN, infinite, negative), is closed and not unlimited (P10). The same

@@ -58,7 +58,7 @@ func (r *Release) judge(now time.Time, door Door) (SaleState, Reason) {
 		return OnDoubt, NotDrawn
 	case now.Before(s.OpensAt.Add(-CallAhead)):
 		return s.awaits(now, r.drawn), NoReason
-	case !s.paced():
+	case !s.Open && !s.paced():
 		return OnDoubt, NoRate
 	case !s.sensible():
 		return OnDoubt, NoSettings

@@ -42,6 +42,7 @@ type WaitroomConfig struct {
 	Identity
 	Asking
 	Endpoints
+	GateLimits
 
 	Replica string        `env:"REPLICA" help:"This replica's name, unlike any other's that runs. Default: the host's, and a word of chance."`
 	Hold    time.Duration `env:"HOLD" default:"2s" help:"How long a request for a pass stands at the door. Longer: fewer requests, more of them open."`
@@ -58,7 +59,7 @@ type WaitroomConfig struct {
 	HTTPConns   int `env:"HTTP_CONNS" default:"100000" help:"Open connections at most, about 6 kB each while idle."`
 
 	JoinsPerNetwork int      `env:"JOINS_PER_NETWORK" default:"0" help:"Joins a minute from one network (an IPv4 address, 64 bits of IPv6); 0: no limit. Too few: people behind one office or carrier are told to wait. It lets through whatever it cannot judge."`
-	RedisURL        string   `env:"REDIS_URL" secret:"" help:"Where the replicas count these joins together. Empty, or while it is down, each counts for itself."`
+	RedisURL        string   `env:"REDIS_URL" secret:"" help:"Where the replicas count these joins together, and where the gate of events without a line is. Empty, or while it is down, each counts for itself. Empty, an event that asks for a gate is closed; while it is down, the gate lets everybody through to the claims' own queue."`
 	TrustedProxies  []string `env:"TRUSTED_PROXIES" sep:"," help:"Networks of the edge, whose X-Forwarded-For is believed. Empty: who is connected is who asks, so that behind an edge all are one network."`
 }
 
@@ -78,7 +79,7 @@ func (c WaitroomConfig) Validate() error {
 		process.Want(origins(c.PayOrigins), "PAY_ORIGINS %q: want http(s)://host, with spaces between", c.PayOrigins),
 		process.Want(c.JoinsPerNetwork >= 0, "JOINS_PER_NETWORK %d: want 0 (no limit) or more", c.JoinsPerNetwork),
 		process.Want(proxies == nil, "TRUSTED_PROXIES: %w", proxies),
-		c.TokenKeys.validate(), c.SeatCodes.validate(), c.Identity.validate(), c.Asking.validate(), c.Endpoints.validate(), c.Common.validate(),
+		c.GateLimits.validate(c.RedisURL), c.TokenKeys.validate(), c.SeatCodes.validate(), c.Identity.validate(), c.Asking.validate(), c.Endpoints.validate(), c.Common.validate(),
 	)
 }
 
@@ -163,6 +164,10 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err := c.fits(ctx, p, reads, pooled("reads", reads), pooled("ledger", books), pooled("desk", steering.pool), pooled("scans", doors)); err != nil {
 		return err
 	}
+	gates, err := c.gate(p)
+	if err != nil {
+		return err
+	}
 	lines := admission.NewLines(admission.Config{
 		Replica: c.replica(), Store: store, Books: asking(nc, ledger.Books()), Tickets: tokens.Tickets, Passes: tokens.Passes,
 		Recount: halls.recount, Hold: c.Hold, Lease: c.Lease, Log: p.Log, Metrics: metrics,
@@ -182,7 +187,9 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 		claimers.Hear(reports, len(lines.All())) // in doubt, any of them
 		return err
 	})
+	c.turns(p, gates, lines, reads)
 	return c.serve(ctx, p, &httpapi.API{
+		Gate:  gates,
 		Lines: lines, Halls: &halls.served, Tokens: tokens, Pool: reads,
 		Claim: func(ctx context.Context, at inventory.Attempt) (inventory.Answer, error) {
 			return claimers.Ask(ctx, nc, at)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/gate"
 	"waitroom/internal/inventory"
 	"waitroom/internal/support"
 )
@@ -22,6 +23,7 @@ type API struct {
 	Pool   *pgxpool.Pool // reads of orders, and cancelling
 	// Claim asks the claimers; see inventory.Ask.
 	Claim func(ctx context.Context, at inventory.Attempt) (inventory.Answer, error)
+	Gate  *gate.Gate // before the claims of events without a line; nil: such an event that asks for one is closed
 	// PayURL is where browsers reach paycallback; "" is this same origin.
 	PayURL string
 	// PayOrigins may take a form's redirect: the provider's checkout pages.

@@ -129,8 +129,11 @@ func (a *API) claim(ctx context.Context, r claimRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	now := time.Now()
-	pass, err := a.Tokens.Passes.Check(r.token, r.event, line.Sale().Epoch, now)
+	sale := line.Sale()
+	if sale.Open {
+		return a.claimOpen(ctx, line, hall, r)
+	}
+	pass, err := a.Tokens.Passes.Check(r.token, r.event, sale.Epoch, time.Now())
 	if err != nil {
 		return reply{}, passRefused(err)
 	}
@@ -139,13 +142,21 @@ func (a *API) claim(ctx context.Context, r claimRequest) (reply, error) {
 		return reply{}, err
 	}
 	line.Alive(pass)
-	asked, cancel := context.WithTimeout(ctx, max(r.wait, 100*time.Millisecond))
+	asked, cancel := r.waits(ctx)
 	defer cancel()
 	answer, err := a.Claim(asked, attempt)
 	if err != nil {
 		return a.unanswered(r, asked, err)
 	}
-	return a.answered(ctx, line, hall, r, pass, answer)
+	if answer.Outcome == inventory.Taken || answer.Outcome == inventory.SoldOut {
+		line.FoundNothing(pass, int64(r.wish.size()))
+	}
+	return a.answered(ctx, hall, r, pass.Holder, answer)
+}
+
+// waits is for as long as the caller does.
+func (r claimRequest) waits(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, max(r.wait, 100*time.Millisecond))
 }
 
 // attempt is the claim as the inventory takes it. The account is the pass's
@@ -195,10 +206,10 @@ func (a *API) unanswered(r claimRequest, asked context.Context, err error) (repl
 	return reply{}, err
 }
 
-func (a *API) answered(ctx context.Context, line *admission.Line, hall *Hall, r claimRequest, p admission.Pass, answer inventory.Answer) (reply, error) {
+func (a *API) answered(ctx context.Context, hall *Hall, r claimRequest, holder string, answer inventory.Answer) (reply, error) {
 	switch answer.Outcome {
 	case inventory.Claimed, inventory.Already:
-		order, err := a.orderOf(ctx, answer.Order, p.Holder)
+		order, err := a.orderOf(ctx, answer.Order, holder)
 		if err != nil {
 			return reply{}, problem("claim_unknown", "") // it is there; reading it failed
 		}
@@ -208,10 +219,8 @@ func (a *API) answered(ctx context.Context, line *admission.Line, hall *Hall, r 
 		}
 		return reply{status: status, body: order}, nil
 	case inventory.Taken:
-		line.FoundNothing(p, int64(r.wish.size()))
 		return reply{}, problem("seats_taken", "").with("taken", hall.names(r.wish.Seats, answer.Taken))
 	case inventory.SoldOut:
-		line.FoundNothing(p, int64(r.wish.size()))
 		return reply{}, problem("sold_out", "").with("left", answer.Left)
 	case inventory.OverLimit:
 		refused := problem("over_limit", "").with("limit", answer.Limit)

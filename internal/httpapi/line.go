@@ -84,6 +84,9 @@ func (a *API) joined(ctx context.Context, r joinRequest) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if sale.Open {
+		return a.holds(line, sale, holder, made)
+	}
 	proven, err := a.challenged(ctx, line, holder, r)
 	if err != nil {
 		return reply{}, a.lineRefused("join", err)
@@ -166,6 +169,9 @@ func (a *API) ticketHolder(event, token string) (r ticketRequest, err error) {
 	}
 	if token == "" {
 		return r, problem("token_missing", "")
+	}
+	if line.Sale().Open {
+		return r, problem("no_line", "Its ticket opens a claim at once: POST its orders.")
 	}
 	t, drawn, err := line.Ticket(token)
 	if err != nil {

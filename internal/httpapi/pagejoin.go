@@ -17,6 +17,9 @@ func (p *pages) join(c *fiber.Ctx) error {
 	if err := p.api.Joins.admit(c); err != nil {
 		return p.sorry(c, err)
 	}
+	if line, ok := p.api.Lines.Line(c.Params("event")); ok && line.Sale().Open {
+		return p.sorry(c, problem("no_line", "Its tickets are sold through the API."))
+	}
 	secret, code := cookie(c, secretCookie), c.FormValue("code")
 	if secret == "" {
 		secret, code = admission.NewSecret(), ""

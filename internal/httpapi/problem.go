@@ -64,6 +64,8 @@ var problems = map[string]struct {
 	"sold_out":             {409, "There are not that many left"},
 	"over_limit":           {409, "That is more than one may have"},
 	"lobby_not_open":       {409, "The lobby is not open yet"},
+	"sale_not_open":        {409, "The sale is not open yet"},
+	"no_line":              {409, "This event is sold without a line"},
 	"sale_closed":          {409, "The sale is over"},
 	"order_paid":           {409, "The order is paid"},
 	"order_ended":          {409, "The order has ended"},

@@ -16,7 +16,7 @@ import (
 type Attempt struct {
 	Event, Account, Holder string
 	Epoch                  int64
-	Place, Take            int64 // of the pass that it is made with
+	Place, Take            int64 // of the pass that it is made with; a take of 0: with none, where the event is open
 	Quota                  int   // seats that the pass may hold, at most
 	Key                    string
 	BodyHash               [32]byte // of what was asked for; the same key with another is refused
@@ -39,7 +39,7 @@ func (a Attempt) Validate() error {
 	switch {
 	case !text(a.Event, 63), !text(a.Account, 200), !text(a.Holder, 200):
 		return fmt.Errorf("%w: event, account and holder are texts of 1 to 63, 200 and 200 bytes", ErrBadAttempt)
-	case a.Epoch < 1, a.Place < 0, a.Take < 1, a.Quota < 1:
+	case a.Epoch < 1, a.Place < 0, a.Take < 0, a.Quota < 1:
 		return fmt.Errorf("%w: epoch %d, place %d, take %d, quota %d are no pass's", ErrBadAttempt, a.Epoch, a.Place, a.Take, a.Quota)
 	case !text(a.Key, 200) || strings.ContainsFunc(a.Key, func(r rune) bool { return r < '!' || r > '~' }):
 		return fmt.Errorf("%w: a key is 1 to 200 visible ASCII characters", ErrBadAttempt)

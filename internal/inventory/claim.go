@@ -160,7 +160,7 @@ const withinLimits = `
 		      count(*) FILTER (WHERE o.status = 'expired') AS lapses, max(o.pay_by) FILTER (WHERE o.status = 'expired') AS lapsed_at
 		    FROM orders o WHERE o.event_id = a.event_id AND o.account = a.account
 		  ) own
-		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused')
+		  WHERE e.epoch = a.epoch AND e.control IN ('run', 'paused') AND ` + mayClaim + `
 		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
 		    AND a.size <= e.order_limit AND b.held + a.size <= e.account_limit
 		    AND NOT own.barred AND own.by_pass + a.size <= a.quota
@@ -169,6 +169,12 @@ const withinLimits = `
 		      AND c.used + a.uses <= c.uses AND c.seats_used + a.code_seats <= c.seats))
 		    AND (e.tier_limits IS NULL OR NOT EXISTS (` + overTier + `))
 		    AND (e.presales IS NULL OR NOT EXISTS (` + kept + `))`
+
+// mayClaim: by a pass where there is a line, and without one, from the opening on,
+// where there is none. Whoever has a pass may buy while nobody is let in; where there
+// is no line, a pause stops them all.
+const mayClaim = `(e.admission = 'line' AND a.take > 0
+		      OR e.admission = 'open' AND a.take = 0 AND e.control = 'run' AND e.opens_at <= statement_timestamp())`
 
 // columns are attempts as Postgres takes many at once: an array a field.
 type columns struct {

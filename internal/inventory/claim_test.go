@@ -87,7 +87,7 @@ func TestSenselessAttemptsChangeNothing(t *testing.T) {
 		"a key with a space":    func(a *Attempt) { a.Key = "a b" },
 		"a zero byte":           func(a *Attempt) { a.Holder = "a\x00b" },
 		"text that is no UTF-8": func(a *Attempt) { a.Account = "\xff" },
-		"no pass":               func(a *Attempt) { a.Take = 0 },
+		"no pass":               func(a *Attempt) { a.Take = -1 },
 	} {
 		a := good
 		spoil(&a)

@@ -44,6 +44,8 @@ type Event struct {
 	RefundLimit  *int64        // minor units of an order that may be asked back without a person's word; nil: what the process was told
 	Accounts     Asked         // of who joins
 	Codes        Asked
+	Admission    Admission    // how claims are admitted; created with none, by a line
+	Gate         Gate         // whether one stands in front of the claims; created with none, off
 	AccessCodes  *AccessCodes `db:"-"` // nil: none yet; CreateEvent alone knows them
 	Draw         *Draw        `db:"-"` // nil: first come, first served; CreateEvent and Revise know it
 
@@ -52,6 +54,22 @@ type Event struct {
 	PlanHash string // empty: nothing to sell yet
 	Version  int64
 }
+
+// Admission is what a claim needs.
+type Admission string
+
+const (
+	ByLine  Admission = "line" // a pass of the event's line
+	OpenAll Admission = "open" // no pass: the event has no line, and whoever has a ticket of it may claim
+)
+
+// Gate is whether a gate in front of the claims says no early.
+type Gate string
+
+const (
+	GateOff Gate = "off"
+	GateOn  Gate = "on" // only where there is no line
+)
 
 // Change is what became of an organiser's wish.
 type Change string
@@ -79,15 +97,16 @@ func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (
 			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
 			  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, accounts, codes, late, refund_limit_minor,
-			  tier_limits, presales, lapse_limit, cool_down)
+			  tier_limits, presales, lapse_limit, cool_down, admission, gate)
 			VALUES ($1, $2, $3, coalesce(nullif($4, ''), 'house'), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
 			  coalesce(nullif($22, ''), 'none'), coalesce(nullif($23, ''), 'none'), coalesce(nullif($24, ''), 'refund'), $25,
-			  $26, $27, coalesce(nullif($28::int, 0), 3), CASE WHEN $28 = 0 THEN interval '10 minutes' ELSE $29 END)
+			  $26, $27, coalesce(nullif($28::int, 0), 3), CASE WHEN $28 = 0 THEN interval '10 minutes' ELSE $29 END,
+			  coalesce(nullif($30, ''), 'line'), coalesce(nullif($31, ''), 'off'))
 			ON CONFLICT (id) DO NOTHING`,
 			e.ID, e.Title, e.Venue, e.Organiser, e.Currency, e.OpensAt, e.ClosesAt, e.Rate, e.LineCap,
 			e.OrderLimit, e.AccountLimit, e.PassQuota, e.PassLife, e.CallWindow, e.PayWithin, e.PayExtension,
 			e.SharePrior, e.TicketsPrior, e.StockSlack, e.MaxInside, e.PaymentQuota, string(e.Accounts), string(e.Codes), string(e.Late), e.RefundLimit,
-			orNull(e.TierLimits), orNull(e.Presales), e.LapseLimit, e.CoolDown)
+			orNull(e.TierLimits), orNull(e.Presales), e.LapseLimit, e.CoolDown, string(e.Admission), string(e.Gate))
 		if err != nil {
 			return err
 		}
@@ -123,7 +142,7 @@ func Events(ctx context.Context, pool *pgxpool.Pool, id string) ([]Event, error)
 		SELECT id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 		  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,
 		  share_prior, tickets_prior, stock_slack, max_inside, payment_quota, late, tier_limits, presales, lapse_limit, cool_down, refund_limit_minor,
-		  accounts, codes, control, coalesce(plan_hash, ''), version
+		  accounts, codes, admission, gate, control, coalesce(plan_hash, ''), version
 		FROM events WHERE $1 = '' OR id = $1
 		ORDER BY opens_at, id`, id)
 	if err != nil {

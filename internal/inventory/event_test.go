@@ -24,6 +24,7 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 		{Name: "fans", Tiers: []string{"Front"}, Sections: []string{}, Until: &closes}, {Name: "house", Tiers: []string{}, Sections: []string{"Box"}},
 	}
 	full.Accounts, full.Codes = inventory.Required, inventory.Required
+	full.Admission, full.Gate = inventory.ByLine, inventory.GateOff
 	for _, e := range []inventory.Event{gala("least"), full} {
 		if c, err := inventory.CreateEvent(t.Context(), pool, e, nil); err != nil || c != inventory.Changed {
 			t.Fatalf("%s: %s, %v", e.ID, c, err)
@@ -34,6 +35,7 @@ func TestAnEventIsKeptAsItWasGiven(t *testing.T) {
 		}
 		if e.Organiser == "" {
 			e.Organiser, e.Accounts, e.Codes, e.Late = "house", inventory.NotAsked, inventory.NotAsked, inventory.LateRefund
+			e.Admission, e.Gate = inventory.ByLine, inventory.GateOff
 		}
 		got, err := inventory.Events(t.Context(), pool, e.ID)
 		if diff := cmp.Diff([]inventory.Event{e}, got); err != nil || diff != "" {

@@ -140,7 +140,7 @@ func explain(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) ([]verd
 		  ) lapsed
 		)
 		SELECT a.i, prior.id, coalesce(prior.body_hash = a.body_hash, false),
-		  coalesce(e.epoch = a.epoch AND e.control IN ('run', 'paused')
+		  coalesce(e.epoch = a.epoch AND e.control IN ('run', 'paused') AND `+mayClaim+`
 		    AND (e.closes_at IS NULL OR now() < e.closes_at), false),
 		  coalesce(e.order_limit, 0), coalesce(e.account_limit, 0),
 		  own.held, own.by_pass, own.pending,

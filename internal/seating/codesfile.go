@@ -13,13 +13,18 @@ type CodesFile struct {
 
 // required reads none or required.
 func (y yamlFile) required(to *bool) read {
+	return y.either(to, "none", "required")
+}
+
+// either reads one of two words; the second is true.
+func (y yamlFile) either(to *bool, no, yes string) read {
 	return func(n *yaml.Node, field string) {
-		const want = "none or required"
+		want := no + " or " + yes
 		s, ok := y.scalar(n, field, want)
-		if ok && s != "none" && s != "required" {
+		if ok && s != no && s != yes {
 			y.wrong(n, field, want)
 		}
-		*to = s == "required"
+		*to = s == yes
 	}
 }
 

@@ -43,6 +43,9 @@ type EventFile struct {
 	CodesRequired bool // or an access code
 	Codes         CodesFile
 
+	Open bool // no line: who has a ticket of the event may claim
+	Gate bool // before the claims of an event that has no line
+
 	Draw *DrawFile // nil: first come, first served
 
 	Plan  string // a seating plan's file, relative to this one; empty: none
@@ -101,6 +104,9 @@ func (e *EventFile) keys(y yamlFile, now time.Time) map[string]read {
 		"payment_quota": y.number(&e.PaymentQuota, upTo(10_000), "payments a second, more than 0 and at most 10000"),
 		"late":          y.late(&e.Late),
 
+		"admission": y.either(&e.Open, "line", "open"),
+		"gate":      y.either(&e.Gate, "off", "on"),
+
 		"tier_limits": y.tierLimits(&e.TierLimits),
 		"presales":    y.presales(&e.Presales),
 		"lapse_limit": y.whole(&e.LapseLimit, 1, 1000),
@@ -139,6 +145,7 @@ func (e *EventFile) settle(y yamlFile, lines map[string]int, now time.Time) {
 		y.add(lines["closes_at"], "closes_at", "%s is not after opens_at", e.ClosesAt.Format(time.RFC3339))
 	}
 	e.settleDraw(y, lines["draw"], now)
+	e.settleAdmission(y, lines)
 	e.OrderLimit = orElse(e.OrderLimit, 4)
 	e.AccountLimit = orElse(e.AccountLimit, max(4, e.OrderLimit))
 	e.PassQuota = orElse(e.PassQuota, max(4, e.OrderLimit))
