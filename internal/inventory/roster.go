@@ -1,14 +1,9 @@
 package inventory
 
 import (
-	"context"
-	"encoding/hex"
-	"errors"
 	"hash/fnv"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // Roster is who claims, by their own reports. Where there are more events than
@@ -34,17 +29,6 @@ func (r *Roster) Hear(reports []Report, events int) {
 		names = nil
 	}
 	r.names.Store(&names)
-}
-
-// Ask is the package's Ask, of the event's own claimer where it has one. That it
-// is not there promises that nothing was done: then any other is asked.
-func (r *Roster) Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
-	if name := r.claimerOf(a.Event); name != "" {
-		if answer, err := ask(ctx, nc, subjectOf(name), a); !errors.Is(err, nats.ErrNoResponders) {
-			return answer, err
-		}
-	}
-	return Ask(ctx, nc, a)
 }
 
 // claimerOf is the event's claimer; empty: any. It is chosen by rendezvous
@@ -73,6 +57,3 @@ func mixed(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
-
-// subjectOf is where one claimer is asked. Names are no subjects: they have dots.
-func subjectOf(name string) string { return claimsSubject + ".at." + hex.EncodeToString([]byte(name)) }

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,6 +65,20 @@ type response struct {
 func Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
 	return ask(ctx, nc, claimsSubject, a)
 }
+
+// Ask is the package's Ask, of the event's own claimer where it has one. That it
+// is not there promises that nothing was done: then any other is asked.
+func (r *Roster) Ask(ctx context.Context, nc *nats.Conn, a Attempt) (Answer, error) {
+	if name := r.claimerOf(a.Event); name != "" {
+		if answer, err := ask(ctx, nc, subjectOf(name), a); !errors.Is(err, nats.ErrNoResponders) {
+			return answer, err
+		}
+	}
+	return Ask(ctx, nc, a)
+}
+
+// subjectOf is where one claimer is asked. Names are no subjects: they have dots.
+func subjectOf(name string) string { return claimsSubject + ".at." + hex.EncodeToString([]byte(name)) }
 
 func ask(ctx context.Context, nc *nats.Conn, subject string, a Attempt) (Answer, error) {
 	if err := a.Validate(); err != nil {
