@@ -210,6 +210,7 @@ type differing struct {
 }
 
 func (d differing) Error() string { return fmt.Sprintf("the report differs in %d places", d.places) }
+
 func (d differing) ExitCode() int {
 	if !d.usable {
 		return 3

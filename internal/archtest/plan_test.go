@@ -89,7 +89,7 @@ var walls = []struct {
 	{"github.com/gofiber/fiber/v2", []string{"internal/httpapi", "internal/daemon", "cmd/..."}},
 	{"github.com/aws/aws-sdk-go-v2", []string{"internal/admission/dynamo"}},
 	{"go.etcd.io/bbolt", []string{"internal/admission/local", "internal/bench/join.go"}},
-	{"github.com/nats-io/nats.go", []string{"internal/notice", "internal/inventory/transport.go", "internal/inventory/roster.go", "internal/stack", "internal/daemon"}},
+	{"github.com/nats-io/nats.go", []string{"internal/notice", "internal/inventory/transport.go", "internal/stack", "internal/daemon"}},
 	{"github.com/nats-io/nats-server/v2", []string{"internal/stack"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/stack"}},
 	{"github.com/redis/go-redis/v9", []string{"internal/httpapi/limiter.go", "internal/gate", "internal/stack"}},

@@ -99,7 +99,13 @@ func TestNobodyPoisonsTheCache(t *testing.T) {
 		{header: map[string]string{"Cache-Control": "no-cache, no-store", "Pragma": "no-cache"}},
 		{header: map[string]string{"Transfer-Encoding": "evil", "Expect": "evil", "Upgrade": "evil", "Traceparent": "evil", "Waitroom-Suspect": "1"}},
 		{method: "HEAD"},
-		{path: "?evil=1"}, {path: "?since=evil"}, {path: "?since=abcd"}, {path: "?since=ABC"}, {path: "?utm_source=evil&x[]=1"}, {path: "?since=%61%62%63%00"}, {path: "?"},
+		{path: "?evil=1"},
+		{path: "?since=evil"},
+		{path: "?since=abcd"},
+		{path: "?since=ABC"},
+		{path: "?utm_source=evil&x[]=1"},
+		{path: "?since=%61%62%63%00"},
+		{path: "?"},
 	}
 	for i, c := range evil {
 		for _, first := range []bool{true, false} { // the evil one makes the copy, or finds it

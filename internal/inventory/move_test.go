@@ -68,10 +68,16 @@ func TestASeatIsMoved(t *testing.T) {
 		from, to string
 		want     Moving
 	}{
-		{uuid.New(), "seat-0", "seat-5", MoveNoOrder}, {b.Order, "seat-2", "seat-5", MoveNotPaid},
-		{a.Order, "seat-2", "seat-5", MoveNoLine}, {a.Order, "seat-0", "seat-77", MoveNoSeat},
-		{a.Order, "seat-0", "seat-2", MoveTaken}, {a.Order, "seat-0", "seat-0", MoveTaken}, {a.Order, "seat-0", "seat-8", MoveCheaper},
-		{a.Order, "seat-0", "seat-5", SeatMoved}, {a.Order, "seat-1", "seat-6", SeatMoved}, {a.Order, "seat-5", "seat-0", SeatMoved},
+		{uuid.New(), "seat-0", "seat-5", MoveNoOrder},
+		{b.Order, "seat-2", "seat-5", MoveNotPaid},
+		{a.Order, "seat-2", "seat-5", MoveNoLine},
+		{a.Order, "seat-0", "seat-77", MoveNoSeat},
+		{a.Order, "seat-0", "seat-2", MoveTaken},
+		{a.Order, "seat-0", "seat-0", MoveTaken},
+		{a.Order, "seat-0", "seat-8", MoveCheaper},
+		{a.Order, "seat-0", "seat-5", SeatMoved},
+		{a.Order, "seat-1", "seat-6", SeatMoved},
+		{a.Order, "seat-5", "seat-0", SeatMoved},
 	} {
 		if got := move(m.order, m.from, m.to); got.Moving != m.want {
 			t.Errorf("%s to %s: %s, want %s", m.from, m.to, got.Moving, m.want)

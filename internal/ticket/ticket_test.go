@@ -179,7 +179,8 @@ func TestACodeComesBackAsSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []ticket.Ticket{
-		{Event: "gala", Seat: 0, Generation: 0}, {Event: strings.Repeat("x", 63), Seat: 1<<24 - 1, Generation: 1<<32 - 1},
+		{Event: "gala", Seat: 0, Generation: 0},
+		{Event: strings.Repeat("x", 63), Seat: 1<<24 - 1, Generation: 1<<32 - 1},
 		{Event: "gala-2", Seat: rand.IntN(1 << 24), Generation: rand.Uint32()},
 	} {
 		code, err := keys.Sign(want)
