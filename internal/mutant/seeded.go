@@ -145,7 +145,7 @@ func line() []Mutant {
 		},
 		{
 			Name: "unset_is_unlimited", Promise: "P10", Says: "a rate that was never set lets people in",
-			File: pure + "/state.go", Edits: []Edit{{"case !s.paced():", "case !s.paced() && s.Rate != 0:"}, {"case !s.sensible():", "case !s.sensible() && s.Rate != 0:"}},
+			File: pure + "/state.go", Edits: []Edit{{"case !s.Open && !s.paced():", "case !s.Open && !s.paced() && s.Rate != 0:"}},
 			Pkg: pure, Tests: "TestStateAndReason|TestDoubtAboutTheSettingsCloses",
 		},
 		{
