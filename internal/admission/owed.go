@@ -7,8 +7,11 @@ import (
 
 const (
 	// slowWriting is how long one pass may take to be written before nobody else is
-	// let in here: a replica that cannot finish is not to take what others can use.
-	slowWriting = time.Second
+	// let in here: a replica that cannot finish is not to take what others can use. A
+	// store that is merely slow, at both of its tries and at the ledger's, is not that:
+	// while this door is shut the others leave it no credit, and who stands at it is
+	// passed by higher numbers (P7).
+	slowWriting = 2500 * time.Millisecond
 	// owedFor is how long a pass that could not be written is tried again. After that
 	// its credit is burned; its holder, who asks again, stands at a door as before.
 	owedFor = time.Minute
