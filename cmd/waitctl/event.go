@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"waitroom/internal/inventory"
 	"waitroom/internal/organiser"
 	"waitroom/internal/seating"
@@ -174,19 +176,27 @@ func (c *eventShowCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	events, err := inventory.Events(ctx, pool, c.Event)
+	event, err := eventNamed(ctx, pool, c.Event)
 	if err != nil {
 		return err
-	}
-	if len(events) == 0 {
-		return refuse("there is no event %s", c.Event)
 	}
 	count, err := inventory.Recount(ctx, pool, c.Event, 0)
 	if err != nil {
 		return err
 	}
-	showEvent(out, events[0], count)
+	showEvent(out, event, count)
 	return nil
+}
+
+func eventNamed(ctx context.Context, pool *pgxpool.Pool, id string) (inventory.Event, error) {
+	events, err := inventory.Events(ctx, pool, id)
+	if err == nil && len(events) == 0 {
+		err = refuse("there is no event %s", id)
+	}
+	if err != nil {
+		return inventory.Event{}, err
+	}
+	return events[0], nil
 }
 
 func showEvent(out io.Writer, e inventory.Event, n inventory.Count) {

@@ -143,14 +143,11 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 // offer is the prices given and, for the plan's other categories, those that
 // the event has already.
 func (c *planImportCmd) offer(ctx context.Context, pool *pgxpool.Pool, plan seating.Plan, tiers []inventory.Tier) (seating.Offer, error) {
-	events, err := inventory.Events(ctx, pool, c.Event)
+	event, err := eventNamed(ctx, pool, c.Event)
 	if err != nil {
 		return seating.Offer{}, err
 	}
-	if len(events) == 0 {
-		return seating.Offer{}, refuse("there is no event %s", c.Event)
-	}
-	prices, err := readPrices(events[0].Currency, c.Prices)
+	prices, err := readPrices(event.Currency, c.Prices)
 	if err != nil {
 		return seating.Offer{}, err
 	}
@@ -161,7 +158,7 @@ func (c *planImportCmd) offer(ctx context.Context, pool *pgxpool.Pool, plan seat
 			prices = append(prices, seating.Price{Category: t.ID, AmountMinor: t.AmountMinor})
 		}
 	}
-	return seating.Offer{File: c.File, Currency: events[0].Currency, Prices: prices}, nil
+	return seating.Offer{File: c.File, Currency: event.Currency, Prices: prices}, nil
 }
 
 func readPrices(currency string, given []string) ([]seating.Price, error) {

@@ -39,16 +39,13 @@ func (c *presaleImportCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	events, err := inventory.Events(ctx, pool, c.Event)
+	event, err := eventNamed(ctx, pool, c.Event)
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 {
-		return refuse("there is no event %s", c.Event)
-	}
 	seats := c.Seats
 	if seats == 0 {
-		seats = min(c.Uses*events[0].OrderLimit, mostBudget)
+		seats = min(c.Uses*event.OrderLimit, mostBudget)
 	}
 	_, err = inventory.ImportPresaleCodes(ctx, pool, c.Event, inventory.PresaleCodes{Presale: c.Presale, Hashes: codes.Hashes, Uses: c.Uses, Seats: seats})
 	if err != nil {
@@ -56,7 +53,7 @@ func (c *presaleImportCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%d codes read for %s: each for %d orders and %d seats\n", len(codes.Hashes), c.Presale, c.Uses, seats)
 	named := func(p inventory.Presale) bool { return p.Name == c.Presale }
-	if !slices.ContainsFunc(events[0].Presales, named) {
+	if !slices.ContainsFunc(event.Presales, named) {
 		fmt.Fprintf(out, "warning: event %s has no presale %s: its codes open nothing yet\n", c.Event, c.Presale)
 	}
 	return nil
@@ -73,14 +70,11 @@ func (c *presaleShowCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	events, err := inventory.Events(ctx, pool, c.Event)
+	event, err := eventNamed(ctx, pool, c.Event)
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 {
-		return refuse("there is no event %s", c.Event)
-	}
-	for _, p := range events[0].Presales {
+	for _, p := range event.Presales {
 		until := "for good"
 		if p.Until != nil {
 			until = "until " + p.Until.UTC().Format("2006-01-02T15:04:05Z")

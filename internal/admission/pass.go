@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,7 +9,6 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -20,6 +18,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"waitroom/internal/keyring"
 )
 
 // Pass is the signed admission that a called place is exchanged for. The same
@@ -73,57 +73,29 @@ func NewPassKey() ([]byte, error) {
 // issuer is the passes' iss.
 func ParsePassKeys(issuer string, bundle []byte) (*PassKeys, error) {
 	ring := &PassKeys{issuer: issuer, known: map[string]*ecdsa.PublicKey{}}
-	set := []jwk{} // an empty list, never null
-	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
-		private, public, err := parseKey(block)
-		if err != nil {
-			return nil, fmt.Errorf("pass keys: %s: %w", block.Type, err)
+	jwks, err := keyring.Read(bundle, func(private crypto.Signer, public crypto.PublicKey) (any, error) {
+		key, is := public.(*ecdsa.PublicKey)
+		if !is || key.Curve != elliptic.P256() {
+			return nil, errors.New("not a P-256 key")
 		}
-		entry, err := publish(public)
+		entry, err := publish(key)
 		if err != nil {
-			return nil, fmt.Errorf("pass keys: %w", err)
+			return nil, err
 		}
 		if _, twice := ring.known[entry.KeyID]; twice {
-			return nil, fmt.Errorf("pass keys: %s is there twice", entry.KeyID)
+			return nil, fmt.Errorf("%s is there twice", entry.KeyID)
 		}
-		if private != nil && ring.signer == nil {
-			ring.signer, ring.keyID = private, entry.KeyID
+		if signer, is := private.(*ecdsa.PrivateKey); is && ring.signer == nil {
+			ring.signer, ring.keyID = signer, entry.KeyID
 		}
-		ring.known[entry.KeyID] = public
-		set = append(set, entry)
-		bundle = rest
-	}
-	if len(set) == 0 || len(bytes.TrimSpace(bundle)) > 0 {
-		return nil, errors.New("pass keys: want PEM blocks of P-256 keys and nothing else")
-	}
-	var err error
-	ring.jwks, err = json.Marshal(map[string][]jwk{"keys": set})
-	return ring, err
-}
-
-func parseKey(block *pem.Block) (*ecdsa.PrivateKey, *ecdsa.PublicKey, error) {
-	var key any
-	var err error
-	switch block.Type {
-	case "EC PRIVATE KEY":
-		key, err = x509.ParseECPrivateKey(block.Bytes)
-	case "PRIVATE KEY":
-		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case "PUBLIC KEY":
-		key, err = x509.ParsePKIXPublicKey(block.Bytes)
-	}
+		ring.known[entry.KeyID] = key
+		return entry, nil
+	})
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("pass keys: %w", err)
 	}
-	private, _ := key.(*ecdsa.PrivateKey)
-	public, _ := key.(*ecdsa.PublicKey)
-	if private != nil {
-		public = &private.PublicKey
-	}
-	if public == nil || public.Curve != elliptic.P256() {
-		return nil, nil, errors.New("not a P-256 key")
-	}
-	return private, public, nil
+	ring.jwks = jwks
+	return ring, nil
 }
 
 // jwk is a key as RFC 7517 publishes it.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"waitroom/internal/keyring"
 )
 
 func newPassPEM(t testing.TB) []byte {
@@ -44,7 +46,7 @@ func testPassKeys(t testing.TB, bundle ...[]byte) *PassKeys {
 func publicHalf(t testing.TB, private []byte) []byte {
 	t.Helper()
 	block, _ := pem.Decode(private)
-	_, public, err := parseKey(block)
+	_, public, err := keyring.Parse(block)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func confused(t testing.TB, private []byte, p Pass) string {
 // ordinary is a JWT that our key signed for another use.
 func ordinary(t testing.TB, ring *PassKeys, private []byte) string {
 	block, _ := pem.Decode(private)
-	key, _, err := parseKey(block)
+	key, _, err := keyring.Parse(block)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,14 +236,20 @@ func TestWhatIsNotWrittenIsNotGivenBack(t *testing.T) {
 	})
 }
 
+// capped is a line of one replica that lets so many be inside at once.
+func capped(t *testing.T, rate float64, most int64) (*world, *admission.Line) {
+	t.Helper()
+	w := newWorld(t, rate, 1_000_000)
+	w.sale.MaxInside = most
+	lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
+	return w, line(t, lines)
+}
+
 // What bounds how many come in is named, also when it is the cap on people inside.
 func TestTheCapIsNamedWhereItLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, people = 100, 300
-		w := newWorld(t, 5, 100_000)
-		w.sale.MaxInside = most
-		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
-		l := line(t, lines)
+		w, l := capped(t, 5, most)
 		ctx, done := context.WithCancel(t.Context())
 		var fans sync.WaitGroup
 		for i := range people {

@@ -193,10 +193,7 @@ func TestTheWaitUnderTheCapIsNoLongerThanPassesLive(t *testing.T) {
 func TestACapSetAgainKnowsHowLongPeopleStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most, people = 50, 5000
-		w := newWorld(t, 10, 1_000_000)
-		w.sale.MaxInside = most
-		lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
-		l := line(t, lines)
+		w, l := capped(t, 10, most)
 		ctx, done := context.WithCancel(t.Context())
 		var fans sync.WaitGroup
 		for i := range people {

@@ -153,15 +153,11 @@ type rush struct {
 // claims lets buyers make n attempts through a claimer as it is shipped. Each
 // answer has to be one of those allowed.
 func (b *box) claims(ctx context.Context, n int, ask func(i int) inventory.Attempt, allowed ...inventory.Outcome) (r rush, err error) {
-	pool, err := b.open(ctx, 6, "")
+	metrics := prometheus.NewRegistry()
+	c, stop, err := b.claimer(ctx, shipped, metrics)
 	if err != nil {
 		return r, err
 	}
-	defer pool.Close() // which has the server count what was done
-	metrics := prometheus.NewRegistry()
-	c := inventory.NewClaimer(pool, inventory.Sizes{Queue: 4096, Workers: 4, Batch: 64}, slog.New(slog.DiscardHandler), metrics)
-	var working sync.WaitGroup
-	working.Go(func() { c.Run(ctx) })
 	r.each = make([]time.Duration, n)
 	began := time.Now()
 	err = together(min(n, buyers), n, func(i int) error {
@@ -174,13 +170,29 @@ func (b *box) claims(ctx context.Context, n int, ask func(i int) inventory.Attem
 		return nil
 	})
 	r.took = time.Since(began)
-	c.Stop()
-	working.Wait()
+	stop()
 	if err != nil {
 		return r, err
 	}
 	r.batch, err = meanBatch(metrics)
 	return r, err
+}
+
+// shipped is how many batches a claimer has under way unless told otherwise.
+const shipped = 4
+
+// claimer sets one to work; stop waits for what it has, and ends its sessions, which
+// has the server count what was done.
+func (b *box) claimer(ctx context.Context, workers int, metrics prometheus.Registerer) (c *inventory.Claimer, stop func(), err error) {
+	pool, err := b.open(ctx, workers+2, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	sizes := inventory.Sizes{Queue: 4096, Workers: workers, Batch: 64}
+	c = inventory.NewClaimer(pool, sizes, slog.New(slog.DiscardHandler), metrics)
+	var working sync.WaitGroup
+	working.Go(func() { c.Run(ctx) })
+	return c, func() { c.Stop(); working.Wait(); pool.Close() }, nil
 }
 
 func meanBatch(metrics prometheus.Gatherer) (float64, error) {

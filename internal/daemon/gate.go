@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -31,33 +32,14 @@ type GateLimits struct {
 func (l GateLimits) over(url string) gate.Config {
 	c := gate.Usual()
 	c.URL = url
-	number := func(to *int, v int) {
-		if v != 0 {
-			*to = v
-		}
-	}
-	span := func(to *time.Duration, v time.Duration) {
-		if v != 0 {
-			*to = v
-		}
-	}
-	number(&c.Shards, l.GateShards)
-	number(&c.Batch, l.GateBatch)
-	number(&c.Queue, l.GateQueue)
-	number(&c.Conns, l.GateConns)
-	span(&c.Limit, l.GateLimit)
-	span(&c.Processing, l.GateProcessing)
-	span(&c.Hold, l.GateHold)
-	span(&c.Fresh, l.GateFresh)
+	c.Shards, c.Batch = cmp.Or(l.GateShards, c.Shards), cmp.Or(l.GateBatch, c.Batch)
+	c.Queue, c.Conns = cmp.Or(l.GateQueue, c.Queue), cmp.Or(l.GateConns, c.Conns)
+	c.Limit, c.Processing = cmp.Or(l.GateLimit, c.Limit), cmp.Or(l.GateProcessing, c.Processing)
+	c.Hold, c.Fresh = cmp.Or(l.GateHold, c.Hold), cmp.Or(l.GateFresh, c.Fresh)
 	return c
 }
 
-func (l GateLimits) every() time.Duration {
-	if l.GateTurn == 0 {
-		return time.Second
-	}
-	return l.GateTurn
-}
+func (l GateLimits) every() time.Duration { return cmp.Or(l.GateTurn, time.Second) }
 
 func (l GateLimits) validate(url string) error {
 	c := l.over(url)

@@ -28,7 +28,15 @@ type AccessCodes struct {
 // ImportCodes adds codes to an event; one that it has already gets so many uses
 // as are said now. What was used stays used. Whether the event asks for codes
 // is its own setting.
-func ImportCodes(ctx context.Context, pool *pgxpool.Pool, event string, codes AccessCodes) (out Change, err error) {
+func ImportCodes(ctx context.Context, pool *pgxpool.Pool, event string, codes AccessCodes) (Change, error) {
+	return importInto(ctx, pool, event, codes)
+}
+
+// importInto adds codes of either kind to an event, if there is such an event.
+func importInto(ctx context.Context, pool *pgxpool.Pool, event string, codes interface {
+	write(ctx context.Context, tx pgx.Tx, event string) (Change, error)
+},
+) (out Change, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		var there bool
 		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM events WHERE id = $1)`, event).Scan(&there); err != nil {

@@ -82,16 +82,19 @@ func End(ctx context.Context, tx pgx.Tx, orders []uuid.UUID, cause Cause) (ended
 	return ended, notice.Write(ctx, tx, endNotices(ended, cause)...)
 }
 
+// returnedBody tells of seats that are free again: why, and of which order they were.
+type returnedBody struct {
+	Order uuid.UUID `json:"order"`
+	Event string    `json:"event"`
+	Cause string    `json:"cause"`
+	Seats []string  `json:"seats"`
+}
+
 // endNotices tells two facts of each end: what became of the order, and which
 // seats are free again.
 func endNotices(ended []Ended, cause Cause) (notices []notice.Notice) {
 	for _, e := range ended {
-		body := struct {
-			Order uuid.UUID `json:"order"`
-			Event string    `json:"event"`
-			Cause Cause     `json:"cause"`
-			Seats []string  `json:"seats"`
-		}{e.Order, e.Event, cause, e.Seats}
+		body := returnedBody{e.Order, e.Event, string(cause), e.Seats}
 		for _, kind := range []string{"order." + string(cause), "tickets.returned"} {
 			notices = append(notices, notice.Notice{
 				Kind: kind, Event: e.Event, Subject: e.Order.String(), Version: e.Version, Body: body,

@@ -144,10 +144,8 @@ func moveNotices(event string, order uuid.UUID, version int64, from, to string, 
 	if off {
 		return all
 	}
-	return append(all, notice.Notice{Kind: "tickets.returned", Event: event, Subject: order.String(), Version: version, Body: struct {
-		Order uuid.UUID `json:"order"`
-		Event string    `json:"event"`
-		Cause string    `json:"cause"`
-		Seats []string  `json:"seats"`
-	}{order, event, "moved", []string{from}}})
+	return append(all, notice.Notice{
+		Kind: "tickets.returned", Event: event, Subject: order.String(), Version: version,
+		Body: returnedBody{order, event, "moved", []string{from}},
+	})
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"waitroom/internal/pg"
 )
 
 // Presale is what is sold to its codes alone: tiers, and sections of numbered
@@ -32,22 +30,8 @@ type PresaleCodes struct {
 // ImportPresaleCodes adds codes to an event. One that it has already is the
 // presale's that is said now, and good for as much, but for no less than what was
 // used of it.
-func ImportPresaleCodes(ctx context.Context, pool *pgxpool.Pool, event string, codes PresaleCodes) (out Change, err error) {
-	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
-		var there bool
-		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM events WHERE id = $1)`, event).Scan(&there); err != nil {
-			return err
-		}
-		if out = NoSuchEvent; !there {
-			return nil
-		}
-		out, err = codes.write(ctx, tx, event)
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("presale codes of %s: %w", event, err)
-	}
-	return out, nil
+func ImportPresaleCodes(ctx context.Context, pool *pgxpool.Pool, event string, codes PresaleCodes) (Change, error) {
+	return importInto(ctx, pool, event, codes)
 }
 
 // write writes codes in the order in which claims lock them.

@@ -1,7 +1,7 @@
 package ticket
 
 import (
-	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,6 +12,8 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+
+	"waitroom/internal/keyring"
 )
 
 // Keys is a ring: the first private key signs, each of them verifies. A new key is
@@ -44,48 +46,25 @@ func NewKey() ([]byte, error) {
 // ParseKeys reads Ed25519 keys from PEM, private or public, any number.
 func ParseKeys(bundle []byte) (*Keys, error) {
 	ring := &Keys{known: map[keyTag]ed25519.PublicKey{}}
-	set := []jwk{}
-	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
-		private, public, err := parseKey(block)
-		if err != nil {
-			return nil, fmt.Errorf("seat code keys: %s: %w", block.Type, err)
+	jwks, err := keyring.Read(bundle, func(private crypto.Signer, public crypto.PublicKey) (any, error) {
+		key, is := public.(ed25519.PublicKey)
+		if !is {
+			return nil, errors.New("not an Ed25519 key")
 		}
-		tag, entry := publish(public)
-		if err := ring.add(tag, public); err != nil {
-			return nil, fmt.Errorf("seat code keys: %s: %w", entry.KeyID, err)
+		tag, entry := publish(key)
+		if err := ring.add(tag, key); err != nil {
+			return nil, fmt.Errorf("%s: %w", entry.KeyID, err)
 		}
-		if private != nil && ring.signer == nil {
-			ring.signer, ring.signs = private, tag
+		if signer, is := private.(ed25519.PrivateKey); is && ring.signer == nil {
+			ring.signer, ring.signs = signer, tag
 		}
-		set = append(set, entry)
-		bundle = rest
-	}
-	if len(set) == 0 || len(bytes.TrimSpace(bundle)) > 0 {
-		return nil, errors.New("seat code keys: want PEM blocks of Ed25519 keys and nothing else")
-	}
-	var err error
-	ring.jwks, err = json.Marshal(map[string][]jwk{"keys": set})
-	return ring, err
-}
-
-func parseKey(block *pem.Block) (private ed25519.PrivateKey, public ed25519.PublicKey, err error) {
-	var key any
-	switch block.Type {
-	case "PRIVATE KEY":
-		key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
-	case "PUBLIC KEY":
-		key, err = x509.ParsePKIXPublicKey(block.Bytes)
-	}
+		return entry, nil
+	})
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("seat code keys: %w", err)
 	}
-	switch key := key.(type) {
-	case ed25519.PrivateKey:
-		return key, key.Public().(ed25519.PublicKey), nil
-	case ed25519.PublicKey:
-		return nil, key, nil
-	}
-	return nil, nil, errors.New("not an Ed25519 key")
+	ring.jwks = jwks
+	return ring, nil
 }
 
 func (k *Keys) add(tag keyTag, public ed25519.PublicKey) error {

@@ -8,8 +8,8 @@ import (
 	"waitroom/internal/webhooks/plan"
 )
 
-// Planned is the plan of a folder, written into it.
-func Planned(t testing.TB, dir string) []byte {
+// Made is the plan of a folder.
+func Made(t testing.TB, dir string) plan.Report {
 	t.Helper()
 	facts, err := plan.FromDir(dir)
 	if err != nil {
@@ -19,8 +19,14 @@ func Planned(t testing.TB, dir string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return report
+}
+
+// Planned is the plan of a folder, written into it.
+func Planned(t testing.TB, dir string) []byte {
+	t.Helper()
 	path := filepath.Join(dir, "report.json")
-	if err := report.Keep(path); err != nil {
+	if err := Made(t, dir).Keep(path); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

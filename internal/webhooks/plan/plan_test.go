@@ -13,22 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"waitroom/internal/webhooks/ledgertest"
-	"waitroom/internal/webhooks/plan"
 )
 
 // made is the report of a folder, as bytes.
 func made(t testing.TB, dir string) []byte {
 	t.Helper()
-	facts, err := plan.FromDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := plan.Make(facts)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var text bytes.Buffer
-	if err := report.Write(&text); err != nil {
+	if err := ledgertest.Made(t, dir).Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	return text.Bytes()
