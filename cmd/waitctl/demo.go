@@ -36,7 +36,7 @@ type demoCmd struct {
 	Seed      uint64        `default:"1" help:"The same seed, the same people."`
 	Line      string        `default:"local" enum:"local,dynamodb" help:"Where the line is kept: local (a file), or dynamodb (a stand-in, unless DYNAMODB_ENDPOINT names another)."`
 	Addr      string        `default:"127.0.0.1:8080" help:"Where the browser can look on."`
-	Limit     time.Duration `default:"0s" help:"The fans are sent home then; the sale ends once what they hold is paid or has come back. 0s: after 4m, in a large hall later."`
+	Limit     time.Duration `default:"0s" help:"The fans are sent home then; the sale ends once what they hold is paid or has come back. 0s: after 6m, in a large hall later."`
 	Exit      bool          `help:"End when the sale has ended, instead of staying open to look at."`
 	JSON      string        `default:"demo-report/report.json" help:"Where the report goes, by default ${default}; a page with plots lies beside it." placeholder:"FILE"`
 
@@ -74,12 +74,12 @@ func (c *demoCmd) Validate() error {
 }
 
 // limit is when the fans are sent home: a hall of 1,756 is sold well before, on two
-// cores; an arena of 20,560 has 8.5 minutes.
+// cores and with replicas killed; an arena of 20,560 has 13.7 minutes.
 func (c *demoCmd) limit(seats int) time.Duration {
 	if c.Limit > 0 {
 		return c.Limit
 	}
-	return max(4*time.Minute, time.Duration(seats)*25*time.Millisecond)
+	return max(6*time.Minute, time.Duration(seats)*40*time.Millisecond)
 }
 
 // interrupted is a demo that was ended by a signal, as a shell tells it.

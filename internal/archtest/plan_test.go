@@ -93,7 +93,7 @@ var walls = []struct {
 	{"github.com/nats-io/nats.go", []string{"internal/notice", "internal/inventory/transport.go", "internal/stack", "internal/daemon"}},
 	{"github.com/nats-io/nats-server/v2", []string{"internal/stack"}},
 	{"github.com/alicebob/miniredis/v2", []string{"internal/stack"}},
-	{"github.com/redis/go-redis/v9", []string{"internal/httpapi/limiter.go", "internal/gate", "internal/stack"}},
+	{"github.com/redis/go-redis/v9", []string{"internal/httpapi/limiter.go", "internal/gate", "internal/daemon/redis.go", "internal/stack"}},
 	{"github.com/go-redis/redis_rate/v10", []string{"internal/httpapi/limiter.go"}},
 	{"github.com/coreos/go-oidc/v3", []string{"internal/account"}},
 	{"github.com/go-jose/go-jose/v4", []string{"internal/account"}},

@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"context"
+	"log/slog"
+
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
 
@@ -15,3 +18,8 @@ func InboxFor(pool *pgxpool.Pool, install string) orders.Inbox {
 
 // NotClosed is what the readiness of every process that has a connection to NATS asks.
 func NotClosed(nc *nats.Conn) error { return notClosed(nc) }
+
+// FitsRedis is what waitroom asks of its Redis before it starts.
+func (c WaitroomConfig) FitsRedis(ctx context.Context, log *slog.Logger) error {
+	return c.fitsRedis(ctx, log)
+}

@@ -146,7 +146,10 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err != nil {
 		return err
 	}
-	joins, err := c.limiter(ctx, p)
+	if err := c.fitsRedis(ctx, p.Log); err != nil {
+		return err
+	}
+	joins, err := c.limiter(p)
 	if err != nil {
 		return err
 	}
@@ -267,7 +270,7 @@ func (c WaitroomConfig) store(ctx context.Context, p *process.Process) (admissio
 }
 
 // limiter is nil when nobody is limited.
-func (c WaitroomConfig) limiter(ctx context.Context, p *process.Process) (*httpapi.Limiter, error) {
+func (c WaitroomConfig) limiter(p *process.Process) (*httpapi.Limiter, error) {
 	proxies, err := httpapi.ParseProxies(c.TrustedProxies)
 	if err != nil {
 		return nil, err
@@ -277,7 +280,7 @@ func (c WaitroomConfig) limiter(ctx context.Context, p *process.Process) (*httpa
 		return nil, err
 	}
 	p.OnClose("limiter", func(context.Context) error { return l.Close() })
-	return l, l.Fits(ctx, max(1, c.Replicas))
+	return l, nil
 }
 
 // hints recounts an event's stock at once when something of it changed. A lost

@@ -2,13 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,9 +25,11 @@ type LimiterConfig struct {
 	Proxies   Proxies
 }
 
+// LimiterConns is how many connections to Redis a replica's limiter takes at most.
+const LimiterConns = 32
+
 const (
 	redisLimit   = 300 * time.Millisecond // for one question, dialling included
-	redisConns   = 32
 	redisRest    = time.Second // after a fault, during which it is not asked
 	networksMost = 100_000     // that one replica counts by itself, about 20 MB
 )
@@ -78,50 +77,10 @@ func NewLimiter(cfg LimiterConfig, metrics prometheus.Registerer, log *slog.Logg
 	// A question that may have been counted is not asked again.
 	opt.MaxRetries, opt.DialerRetries, opt.ContextTimeoutEnabled = -1, 1, true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = redisLimit, redisLimit, redisLimit, redisLimit
-	opt.PoolSize, opt.MaxActiveConns = redisConns, redisConns
+	opt.PoolSize, opt.MaxActiveConns = LimiterConns, LimiterConns
 	l.client = redis.NewClient(opt)
 	l.shared = redis_rate.NewLimiter(l.client)
 	return l, nil
-}
-
-// Fits refuses a Redis that the replicas could fill to more than 80 %. One that
-// does not answer, or does not say how many it takes, refuses nothing: nothing
-// that is kept there may stop a sale.
-func (l *Limiter) Fits(ctx context.Context, replicas int) error {
-	if l == nil || l.client == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*redisLimit)
-	defer cancel()
-	most, err := maxClients(ctx, l.client)
-	if err != nil {
-		l.log.Warn("it is not known how many connections redis takes", "error", err)
-		return nil
-	}
-	if sum := replicas * redisConns; float64(sum) > 0.8*float64(most) {
-		return fmt.Errorf("redis: %d × (limiter %d) = %d connections, more than 80 %% of %d (maxclients); raise that, or lower REPLICAS",
-			replicas, redisConns, sum, most)
-	}
-	return nil
-}
-
-// maxClients asks in the two ways that there are: managed servers forbid the
-// first, and old ones do not know the second.
-func maxClients(ctx context.Context, c *redis.Client) (int, error) {
-	set, err := c.ConfigGet(ctx, "maxclients").Result()
-	if err == nil && set["maxclients"] != "" {
-		return strconv.Atoi(set["maxclients"])
-	}
-	said, err := c.Info(ctx, "clients").Result()
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(said) {
-		if value, ok := strings.CutPrefix(strings.TrimSpace(line), "maxclients:"); ok {
-			return strconv.Atoi(value)
-		}
-	}
-	return 0, errors.New("it does not say")
 }
 
 // Close gives Redis's connections back.
