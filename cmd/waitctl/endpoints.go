@@ -150,14 +150,14 @@ func tellHealth(ctx context.Context, out io.Writer, d database, p printed, organ
 		files = append(files, healthOf(h))
 	}
 	return p.print(out, files, func(w io.Writer) {
-		fmt.Fprintln(w, "ENDPOINT\tORGANISER\tSTATE\tFAILURES\tWAITING\tOLDEST\tSENDING\tDEAD\tLAST SUCCESS\tLAST FAILURE\tURL")
+		fmt.Fprintln(w, "ENDPOINT\tORGANISER\tSTATE\tFAILURES\tWAITING\tOLDEST\tSENDING\tNEXT START\tDEAD\tLAST SUCCESS\tLAST FAILURE\tURL")
 		for _, h := range all {
 			failed := "-"
 			if f := h.LastFailure; f != nil {
 				failed = strings.TrimSpace(fmt.Sprintf("%s %d %s", when(&f.At), f.Status, f.Error))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\n", h.ID, h.Organiser, state(h.Endpoint), h.Failures,
-				h.Waiting, when(h.OldestWaiting), h.Sending, h.Dead, when(h.LastSuccess), failed, h.URL)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", h.ID, h.Organiser, state(h.Endpoint), h.Failures,
+				h.Waiting, when(h.OldestWaiting), h.Sending, when(h.NextStartAt), h.Dead, when(h.LastSuccess), failed, h.URL)
 		}
 	})
 }

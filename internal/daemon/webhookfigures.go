@@ -32,7 +32,7 @@ func newWebhookFigures(r prometheus.Registerer) *webhookFigures {
 			Name: "waitroom_webhook_deliveries", Help: "Deliveries that were not delivered: waiting, sending, dead.",
 		}, []string{"status"}),
 		late: f.NewGauge(prometheus.GaugeOpts{
-			Name: "waitroom_webhook_late_seconds", Help: "How long the oldest delivery waits that nothing holds back: it is due, its endpoint is active, and within its limits.",
+			Name: "waitroom_webhook_late_seconds", Help: "How long the oldest delivery waits that nothing holds back: it is due, its endpoint is active, does not fail, and is within its limits.",
 		}),
 		held: f.NewGauge(prometheus.GaugeOpts{
 			Name: "waitroom_webhook_held_seconds", Help: "Age of the oldest notice that waits for an endpoint that is draining or disabled.",

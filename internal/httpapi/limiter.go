@@ -30,8 +30,8 @@ const LimiterConns = 32
 
 const (
 	redisLimit   = 300 * time.Millisecond // for one question, dialling included
-	redisRest    = time.Second // after a fault, during which it is not asked
-	networksMost = 100_000     // that one replica counts by itself, about 20 MB
+	redisRest    = time.Second            // after a fault, during which it is not asked
+	networksMost = 100_000                // that one replica counts by itself, about 20 MB
 )
 
 // Limiter keeps one network's scripts from filling the line. It is a courtesy

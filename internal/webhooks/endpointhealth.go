@@ -74,8 +74,8 @@ type Figures struct {
 	Failing    int            // active, and at least one attempt failed since the last success
 	Deliveries map[string]int // waiting, sending, dead
 	// Late is how long the delivery waits that nothing holds but a courier's
-	// slowness: its endpoint is active, neither its limits nor its own wish hold it
-	// back, and it is due. 0: there is none.
+	// slowness: its endpoint is active and does not fail, neither its limits nor its own wish
+	// hold it back, and it is due. 0: there is none.
 	Late time.Duration
 	// Held is the age of the oldest notice that waits for an endpoint that is not
 	// active. 0: there is none.
@@ -91,7 +91,7 @@ func ReadFigures(ctx context.Context, pool *pgxpool.Pool) (Figures, error) {
 		WITH live AS MATERIALIZED (
 		  SELECT id, state, failures, next_start_at, in_flight FROM endpoints WHERE deleted_at IS NULL
 		), oldest AS MATERIALIZED (
-		  SELECT l.state, greatest(d.due_at, l.next_start_at) AS since, d.notice_id, l.next_start_at <= now() AND d.due_at <= now()
+		  SELECT l.state, greatest(d.due_at, l.next_start_at) AS since, d.notice_id, l.failures = 0 AND l.next_start_at <= now() AND d.due_at <= now()
 		    AND (SELECT count(*) FROM deliveries s WHERE s.endpoint_id = l.id AND s.status = 'sending') < l.in_flight AS free
 		  FROM live l, LATERAL (
 		    SELECT d.due_at, d.notice_id FROM deliveries d WHERE d.endpoint_id = l.id AND d.status = 'waiting' ORDER BY d.due_at, d.id LIMIT 1
