@@ -6,6 +6,7 @@
 # make webhooks-negative  each judgement of the plan audit put back to what it was when wrong, and caught
 # make mutants  a defect seeded against each promise, one by one, and caught: ARGS="P1 P8 quota"
 # make bench   the line and the claims against their anchors: BENCH lines, and bench/results.json
+# make assets  web/src into web/assets, and api/openapi.yaml into TypeScript; both are committed
 # make check   format, vet, staticcheck, and the import plan
 # make fmt     gofumpt
 SHELL := /bin/bash
@@ -15,7 +16,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo build test outlet-proof courier-proof webhooks-negative mutants bench check fmt
+.PHONY: demo build test outlet-proof courier-proof webhooks-negative mutants bench assets check fmt
 
 demo:
 	@scripts/need.sh go postgres
@@ -55,6 +56,11 @@ courier-proof:
 	@scripts/need.sh go postgres
 	go build -o bin/ ./cmd/courierproof
 	@bin/courierproof $(ARGS)
+
+# What is served is committed, so that nothing but this and its test needs node.
+assets:
+	@scripts/need.sh node tools
+	@scripts/assets.sh web
 
 check:
 	@scripts/need.sh go

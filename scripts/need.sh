@@ -54,8 +54,8 @@ install() { # packages
   "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@" >&2
 }
 
-# The pinned npm programs of tools/: dynalite, and a newer Node where the
-# machine's is older than dynalite needs.
+# The pinned npm programs of tools/: dynalite, what builds web/src, and a newer Node
+# where the machine's is older than dynalite needs.
 tools() {
   local lock=tools/package-lock.json there=tools/node_modules/.package-lock.json
   if [ ! -e $there ] || [ $lock -nt $there ]; then

@@ -1,5 +1,7 @@
 // Package web carries the pages and their assets inside the binary. The line
-// works without a script; scripts only save the reader a click.
+// works without a script; scripts only save the reader a click. Scripts are written
+// in src and built into assets by make assets, with each file of src's top a file of
+// the same name.
 package web
 
 import (
