@@ -104,9 +104,10 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		  FROM (SELECT picked.*, count(*) OVER (PARTITION BY i) AS got FROM picked) p
 		  JOIN price_tiers t ON t.event_id = p.event_id AND t.id = p.price_tier
 		  WHERE p.got = p.size
+		), totals AS MATERIALIZED ( -- apart, or a kept plan adds them up anew for each attempt
+		  SELECT i, sum(amount_minor) AS amount_minor FROM whole GROUP BY i
 		), winners AS MATERIALIZED (
-		  SELECT a.*, w.amount_minor
-		  FROM allowed a JOIN (SELECT i, sum(amount_minor) AS amount_minor FROM whole GROUP BY i) w ON w.i = a.i
+		  SELECT a.*, t.amount_minor FROM allowed a JOIN totals t ON t.i = a.i
 		), ordered AS (
 		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, code,
 		    seat_count, amount_minor, currency, pay_by)
