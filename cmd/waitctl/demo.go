@@ -18,6 +18,7 @@ import (
 	"waitroom/internal/crowd"
 	"waitroom/internal/demo"
 	"waitroom/internal/inventory"
+	"waitroom/internal/listing"
 	"waitroom/internal/payprov"
 	"waitroom/internal/process"
 	"waitroom/internal/seating"
@@ -184,7 +185,7 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 	if err != nil {
 		return inventory.Event{}, inventory.Hall{}, err
 	}
-	offered := (&hall{sold}).kept()
+	offered := (&listing.Hall{Hall: sold}).Kept()
 	for i := range min(c.HoldBack, len(offered.Seats)) {
 		offered.Seats[i*len(offered.Seats)/c.HoldBack].HeldBack = true
 	}

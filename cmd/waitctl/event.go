@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/inventory"
+	"waitroom/internal/listing"
 	"waitroom/internal/organiser"
 	"waitroom/internal/seating"
-	"waitroom/internal/stripe"
 )
 
 type eventCmd struct {
@@ -40,13 +40,10 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	event := newEvent(file)
+	event := listing.Event(file)
 	event.Organiser = c.Organiser
-	if err := chargeable(event.Currency, hall.kept()); err != nil {
-		return err
-	}
-	if field, want := misruled(event, hall.kept()); field != "" {
-		return refuse("%s: %s", field, want)
+	if err := listing.Check(event, hall.Kept()); err != nil {
+		return refuse("%v", err)
 	}
 	if event.AccessCodes, err = codesOf(c.File, file); err != nil {
 		return err
@@ -56,7 +53,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	change, err := inventory.CreateEvent(ctx, pool, event, hall.kept())
+	change, err := inventory.CreateEvent(ctx, pool, event, hall.Kept())
 	switch {
 	case err != nil:
 		return err
@@ -64,7 +61,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 		return refuse("event %s exists already; nothing was changed", file.ID)
 	}
 	fmt.Fprintf(out, "event %s created\n", file.ID)
-	hall.describe(out, hall.heldBack())
+	describeHall(out, hall, hall.HeldBackSeats())
 	describeDraw(out, file)
 	describeAsked(out, event)
 	if file.Rate == 0 {
@@ -73,26 +70,9 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// chargeable refuses prices that the payment provider could not be told
-// exactly: nobody could pay for a ticket.
-func chargeable(currency string, hall *inventory.Hall) error {
-	if hall == nil {
-		hall = &inventory.Hall{}
-	}
-	if _, err := stripe.ToProvider(0, currency); err != nil {
-		return refuse("currency: the payment provider does not take %s", currency)
-	}
-	for _, t := range hall.Tiers {
-		if _, err := stripe.ToProvider(t.AmountMinor, currency); err != nil {
-			return refuse("prices.%s: the payment provider cannot charge %s %s exactly", t.ID, seating.FormatAmount(currency, t.AmountMinor), currency)
-		}
-	}
-	return nil
-}
-
 // readEvent reads an event file and, if it has anything to sell, its hall. The
 // plan's path is relative to the event file.
-func readEvent(path string, now time.Time) (seating.EventFile, *hall, error) {
+func readEvent(path string, now time.Time) (seating.EventFile, *listing.Hall, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return seating.EventFile{}, nil, err
@@ -117,52 +97,7 @@ func readEvent(path string, now time.Time) (seating.EventFile, *hall, error) {
 	if err != nil {
 		return seating.EventFile{}, nil, err
 	}
-	return file, &hall{sold}, nil
-}
-
-// newEvent is the file in the database's terms: what is not set is NULL.
-func newEvent(f seating.EventFile) inventory.Event {
-	e := inventory.Event{
-		ID: f.ID, Title: f.Title, Venue: f.Venue, Currency: f.Currency,
-		OpensAt: f.OpensAt, ClosesAt: set(f.ClosesAt), Rate: set(f.Rate), LineCap: int64(f.LineCap),
-		OrderLimit: f.OrderLimit, AccountLimit: f.AccountLimit, PassQuota: f.PassQuota,
-		PassLife: f.PassLife, CallWindow: f.CallWindow, PayWithin: f.PayWithin, PayExtension: f.PayExtension,
-		SharePrior: set(f.SharePrior), TicketsPrior: set(f.TicketsPrior), StockSlack: f.StockSlack,
-		MaxInside: set(int64(f.MaxInside)), PaymentQuota: set(f.PaymentQuota), Late: inventory.Late(f.Late),
-		TierLimits: f.TierLimits, LapseLimit: f.LapseLimit, CoolDown: f.CoolDown,
-		Accounts: asked(f.Accounts), Codes: asked(f.CodesRequired), Admission: inventory.ByLine, Gate: inventory.GateOff,
-	}
-	if f.Open {
-		e.Admission = inventory.OpenAll
-	}
-	if f.Gate {
-		e.Gate = inventory.GateOn
-	}
-	for _, p := range f.Presales {
-		e.Presales = append(e.Presales, inventory.Presale{
-			Name: p.Name, Tiers: append([]string{}, p.Tiers...), Sections: append([]string{}, p.Sections...), Until: set(p.Until),
-		})
-	}
-	if d := f.Draw; d != nil {
-		e.Draw = &inventory.Draw{LobbyOpensAt: d.LobbyOpensAt, LobbyClosesAt: d.LobbyClosesAt, Beacon: d.Beacon}
-	}
-	return e
-}
-
-func asked(required bool) inventory.Asked {
-	if required {
-		return inventory.Required
-	}
-	return inventory.NotAsked
-}
-
-// set is nil for what was not set.
-func set[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
+	return file, &listing.Hall{Hall: sold}, nil
 }
 
 type eventShowCmd struct {
@@ -281,28 +216,6 @@ func (c *eventListCmd) Run(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.ID, e.OpensAt.Format(time.RFC3339), e.Control, rate(e), e.Title)
 	}
 	return nil
-}
-
-// misruled names what the rules of an event name and its hall has not, and
-// whatever no rule could say.
-func misruled(e inventory.Event, hall *inventory.Hall) (setting, why string) {
-	if setting, want := inventory.Senses(e.TierLimits, e.Presales); setting != "" {
-		return setting, "want " + want
-	}
-	if hall == nil {
-		return "", ""
-	}
-	var parts inventory.Parts
-	for _, t := range hall.Tiers {
-		parts.Tiers = append(parts.Tiers, t.ID)
-	}
-	for _, s := range hall.Seats {
-		if s.Kind != "general" && !slices.Contains(parts.Sections, s.Section) {
-			parts.Sections = append(parts.Sections, s.Section)
-		}
-	}
-	setting, name := parts.Lack(e.TierLimits, e.Presales)
-	return setting, fmt.Sprintf("the hall has no tier or section with numbered seats %q", name)
 }
 
 func tierLimits(limits inventory.TierLimits) string {

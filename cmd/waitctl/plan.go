@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/inventory"
+	"waitroom/internal/listing"
 	"waitroom/internal/seating"
 )
 
@@ -111,10 +112,10 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h := &hall{sold}
-	kept := h.kept()
-	if err := chargeable(h.Currency, kept); err != nil {
-		return err
+	h := &listing.Hall{Hall: sold}
+	kept := h.Kept()
+	if err := listing.Chargeable(h.Currency, kept); err != nil {
+		return refuse("%v", err)
 	}
 	outcome, detail, err := inventory.ImportHall(ctx, pool, c.Event, *kept, c.Replace)
 	if err != nil {
@@ -128,7 +129,7 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "plan imported for event %s\n", c.Event)
-	h.describe(out, int(now.HeldBack))
+	describeHall(out, h, int(now.HeldBack))
 	if len(before) > 0 {
 		fmt.Fprintf(out, "before there were %d seats\n", had.Free+had.HeldBack)
 	}

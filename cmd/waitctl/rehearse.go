@@ -92,22 +92,12 @@ func (c *rehearseCmd) setting() (rehearsal.Setting, error) {
 			return rehearsal.Setting{}, refuse("%g: a share is from 0 to 1", share)
 		}
 	}
-	setting := rehearsal.Of(file, hall.free(), audience.Audience{
+	setting := rehearsal.Of(file, hall.FreeSeats(), audience.Audience{
 		Fans: c.Fans, Arrive: c.Arrive, Share: c.Share, Seats: c.Tickets, Think: c.Think, Browse: c.Browse, Pay: c.Pay,
 		Absent: c.Absent, NeverPay: c.NeverPay, Leave: c.Leave, Silent: c.Silent, Together: c.Together, Seed: c.Seed,
 	})
 	setting.House.Replicas = max(1, c.Replicas)
 	return setting, nil
-}
-
-// free is how many seats can be bought.
-func (h *hall) free() (n int) {
-	for _, held := range h.HeldBack {
-		if !held {
-			n++
-		}
-	}
-	return n
 }
 
 func (c *rehearseCmd) write(r rehearsal.Report, advice []rehearsal.Advice) error {

@@ -10,6 +10,7 @@ const module = "waitroom"
 var arrows = map[string][]string{
 	"sql":                              {},
 	"web":                              {},
+	"api":                              {},
 	"internal/pg":                      {"sql"},
 	"internal/account":                 {},
 	"internal/gate":                    {},
@@ -46,8 +47,9 @@ var arrows = map[string][]string{
 	"internal/ticket":                  {"internal/keyring", "internal/pg"},
 	"internal/support":                 {"internal/organiser", "internal/pg", "internal/refunds"},
 	"internal/clerk":                   {},
+	"internal/listing":                 {"internal/inventory", "internal/seating", "internal/stripe"},
 	"internal/httpapi": {
-		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/gate", "internal/inventory", "internal/orders", "internal/organiser", "internal/refunds", "internal/support", "internal/ticket", "internal/webhooks", "web",
+		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/gate", "internal/inventory", "internal/listing", "internal/orders", "internal/organiser", "internal/refunds", "internal/seating", "internal/support", "internal/ticket", "internal/webhooks", "api", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
 	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/availability", "internal/block", "internal/document", "internal/draw", "internal/gate", "internal/httpapi", "internal/inventory", "internal/pg", "internal/seating", "internal/stack"},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -93,7 +94,10 @@ func (a *API) Public() (*fiber.App, error) {
 func (a *API) Admin() *fiber.App {
 	limits := a.Limits
 	limits.Write = exportLimit + time.Minute // bounds a whole answer, and an export is a long one
+	usual := cmp.Or(limits.Body, usualBody)
+	limits.Body = planBody
 	app := newApp(a.Log, limits)
+	app.Use(short(usual))
 	app.Get("/v1/admin/events/:event/line", a.export)
 	a.organisers(app)
 	a.refunding(app)

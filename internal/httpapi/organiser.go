@@ -31,6 +31,8 @@ type Desk struct {
 
 	Endpoints EndpointRules
 
+	importing sync.Mutex // one hall at a time: the others of Pool are for who steers
+
 	mu      sync.Mutex
 	keeping map[string][]kept // by event: stops that are still to be written down
 }
@@ -42,7 +44,12 @@ const (
 
 func (a *API) organisers(app *fiber.App) {
 	app.Get("/v1/organiser/events", serveRead(deskDeadline, a.asks(organiser.LineRead), a.own))
+	app.Post("/v1/organiser/events", serveRead(importDeadline, a.readListing, a.create))
+	app.Post("/v1/organiser/plans/check", serveRead(deskDeadline, a.readPlan, a.checkPlan))
+	app.Get("/v1/organiser/claims", serveRead(deskDeadline, a.asks(organiser.LineRead), a.claims))
 	event := app.Group("/v1/organiser/events/:event")
+	event.Post("/plan", serveRead(importDeadline, a.readImport, a.importPlan))
+	event.Get("/outlook", serveRead(deskDeadline, a.readOutlook, a.outlook))
 	event.Get("/settings", serveRead(deskDeadline, a.asks(organiser.LineRead), a.settings))
 	event.Put("/settings", serveRead(deskDeadline, a.readRevision, a.revise))
 	event.Get("/live", serveRead(deskDeadline, a.asks(organiser.LineRead), a.live))

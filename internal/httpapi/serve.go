@@ -29,6 +29,8 @@ type Limits struct {
 	BaseCtx context.Context
 }
 
+const usualBody = 64 << 10
+
 // newApp is a fiber app as this house sets it up. BaseCtx is what every
 // request's deadline derives from: a browser that leaves cancels nothing.
 func newApp(log *slog.Logger, l Limits) *fiber.App {
@@ -38,9 +40,7 @@ func newApp(log *slog.Logger, l Limits) *fiber.App {
 		}
 		return v
 	}
-	if l.Body == 0 {
-		l.Body = 64 << 10
-	}
+	l.Body = cmp.Or(l.Body, usualBody)
 	if l.Conns == 0 {
 		l.Conns = 100_000
 	}

@@ -48,6 +48,7 @@ type Event struct {
 	Gate         Gate         // whether one stands in front of the claims; created with none, off
 	AccessCodes  *AccessCodes `db:"-"` // nil: none yet; CreateEvent alone knows them
 	Draw         *Draw        `db:"-"` // nil: first come, first served; CreateEvent and Revise know it
+	By           string       `db:"-"` // who creates it, as the record of changes names them; CreateEvent alone reads it
 
 	// What only the database knows; CreateEvent does not read them.
 	Control  string
@@ -93,6 +94,9 @@ const FastestRate = 10_000
 func CreateEvent(ctx context.Context, pool *pgxpool.Pool, e Event, hall *Hall) (Change, error) {
 	outcome := Changed
 	err := pg.InTx(ctx, pool, func(tx pgx.Tx) error {
+		if err := (Asker{By: e.By}).signs(ctx, tx); err != nil {
+			return err
+		}
 		tag, err := tx.Exec(ctx, `
 			INSERT INTO events (id, title, venue, organiser, currency, opens_at, closes_at, release_rate, line_cap,
 			  order_limit, account_limit, pass_quota, pass_life, call_window, pay_within, pay_extension,

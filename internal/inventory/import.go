@@ -22,6 +22,7 @@ type Hall struct {
 	Hash    string     // hex SHA-256 of Seatmap
 	Focus   *Focus     // what it looks at; nil: ahead of its front row
 	Orphans Orphans    // imported with none, lenient
+	By      string     // who imports it, as the record of changes names them
 }
 
 // Focus is a point of the hall, in the plan's units.
@@ -75,6 +76,9 @@ const (
 func ImportHall(ctx context.Context, pool *pgxpool.Pool, event string, hall Hall, replace bool) (outcome Import, detail string, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
 		var held []string
+		if err := (Asker{By: hall.By}).signs(ctx, tx); err != nil {
+			return err
+		}
 		if outcome, err = admitsHall(ctx, tx, event, replace); err != nil || outcome != Imported {
 			return err
 		}

@@ -25,6 +25,7 @@ type Scope string
 const (
 	LineRead       Scope = "line:read"       // settings, live numbers, the record of changes
 	LineWrite      Scope = "line:write"      // settings, pause, resume, stop, close
+	EventsWrite    Scope = "events:write"    // create events, import plans
 	RefundsRead    Scope = "refunds:read"    // orders, what became of refunds, what waits for a person
 	RefundsWrite   Scope = "refunds:write"   // ask for refunds, of a customer who is named
 	RefundsApprove Scope = "refunds:approve" // say yes or no to refunds that others asked for
@@ -37,7 +38,7 @@ const (
 
 // Scopes are all that there are.
 func Scopes() []Scope {
-	return []Scope{LineRead, LineWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite, WebhooksRead, WebhooksWrite, ScansRead, ScansWrite}
+	return []Scope{LineRead, LineWrite, EventsWrite, RefundsRead, RefundsWrite, RefundsApprove, HumanWrite, WebhooksRead, WebhooksWrite, ScansRead, ScansWrite}
 }
 
 // House is whose events are that were given to nobody.

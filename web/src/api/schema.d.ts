@@ -328,6 +328,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organiser/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What all claimers together do now, for the events of everybody
+         * @description Needs line:read.
+         */
+        get: operations["getClaims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organiser/deliveries": {
         parameters: {
             query?: never;
@@ -591,7 +611,14 @@ export interface paths {
          */
         get: operations["listOwnEvents"];
         put?: never;
-        post?: never;
+        /**
+         * Create an event from its file, with its hall - all or nothing
+         * @description Needs events:write. It lets nobody in before it has a rate and seats. What the
+         *     file or the plan says wrongly is 422 flawed_file, with every place in `flaws`;
+         *     an id that is taken is 409 event_exists, also when the answer to the first was
+         *     lost.
+         */
+        post: operations["createEvent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -701,6 +728,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organiser/events/{event}/outlook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a rate would mean for the people who are here now
+         * @description Needs line:read. By the arithmetic that people's own pages are told by; nobody
+         *     who is still to come is thought of, and no seat that may come back. A line that
+         *     is paused is looked at as if it went on.
+         */
+        get: operations["getOutlook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organiser/events/{event}/pause": {
         parameters: {
             query?: never;
@@ -715,6 +764,28 @@ export interface paths {
          * @description Needs line:write.
          */
         post: operations["pauseSale"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organiser/events/{event}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give an event its hall, while nobody has ordered of it - all or nothing
+         * @description Needs events:write. Seats held back stay so by their guid; a plan that lacks
+         *     one, or what limits and presales name, is 409 plan_lacks. Categories that the
+         *     event sells already keep their price without.
+         */
+        post: operations["importPlan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -930,6 +1001,26 @@ export interface paths {
         get: operations["getOrganiserOrder"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/organiser/plans/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a seating plan and say what is in it; nothing is kept
+         * @description Needs line:read. JSON as the editor at seats.pretix.eu writes it, or CSV, by the name's ending.
+         */
+        post: operations["checkPlan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1507,6 +1598,18 @@ export interface components {
             /** @description Seats that were looked for and not found */
             wanted?: number;
         };
+        Listed: {
+            currency: string;
+            event: string;
+            held_back: number;
+            remarks: string[];
+            seats: number;
+            tiers: {
+                amount_minor: number;
+                id: string;
+                seats: number;
+            }[];
+        };
         Live: {
             /** @description Of the oldest number; null: nobody can say */
             age_s: number | null;
@@ -1583,6 +1686,17 @@ export interface components {
         OrderAnswer: {
             order: components["schemas"]["Order"];
         };
+        Outlook: {
+            last_wait_s: components["schemas"]["Span"];
+            /** @description Of those who wait: who are told that seats are likely */
+            likely: number;
+            possible: number;
+            /** @description People a second that would be let in: what is borne may be less */
+            rate: number;
+            /** @description Until everything is in carts; null: those who are here leave seats over */
+            sold_out_in_s: number | null;
+            unlikely: number;
+        };
         OwnEvents: {
             events: {
                 control: components["schemas"]["Control"];
@@ -1658,6 +1772,28 @@ export interface components {
             /** @description As the status document's: of two answers, which may come of two replicas, the higher is the later; show no earlier one */
             version: number;
         };
+        PlanFile: {
+            /** @example hall.json */
+            name: string;
+            /** @description The file as it is, 16 MiB at most with the rest */
+            text: string;
+        };
+        PlanRead: {
+            categories: {
+                /** @description CSS; empty: none */
+                color: string;
+                name: string;
+                seats: number;
+            }[];
+            /** @description Of each seat with a place: x, y (plan units, downwards), its category's index */
+            drawn: number[][];
+            /** @description The plan's own */
+            name: string;
+            /** @description Oddities that are allowed, and that may not be meant */
+            remarks: string[];
+            seats: number;
+            sections: number;
+        };
         /** @description What is sold to its codes alone. What two presales name is sold to the codes of either */
         Presale: {
             name: string;
@@ -1678,12 +1814,20 @@ export interface components {
              * @description A code never gets another meaning
              * @enum {string}
              */
-            code: "bad_request" | "key_missing" | "bad_signature" | "token_missing" | "ticket_invalid" | "pass_invalid" | "token_invalid" | "account_required" | "account_invalid" | "code_required" | "code_wrong" | "code_unknown" | "code_needed" | "challenge_required" | "foreign_origin" | "scope_missing" | "own_request" | "no_such_route" | "no_such_event" | "no_such_order" | "no_such_line" | "no_such_approval" | "no_such_item" | "no_such_endpoint" | "no_such_delivery" | "attempt_unknown" | "method_not_allowed" | "not_acceptable" | "code_used_up" | "code_spent" | "seats_taken" | "sold_out" | "over_limit" | "lobby_not_open" | "sale_not_open" | "no_line" | "sale_closed" | "order_paid" | "order_ended" | "too_many_payments" | "confirm_needed" | "order_not_paid" | "seat_cheaper" | "line_refunding" | "nothing_to_refund" | "already_refunded" | "approval_refused" | "refund_refused" | "approval_decided" | "approval_changed" | "not_now" | "refund_taken" | "refund_differs" | "too_many_endpoints" | "secret_rotating" | "delivery_not_ended" | "epoch_changed" | "place_left" | "place_over" | "settings_changed" | "too_large" | "encoding_refused" | "key_reused" | "unknown_seat" | "unknown_tier" | "unknown_section" | "senseless_setting" | "precondition_missing" | "cool_down" | "too_many_requests" | "headers_too_large" | "internal" | "busy" | "line_full" | "unavailable" | "claim_unknown" | "payment_unknown" | "payments_throttled" | "provider_unavailable" | "refunds_behind" | "refund_unknown";
+            code: "bad_request" | "key_missing" | "bad_signature" | "token_missing" | "ticket_invalid" | "pass_invalid" | "token_invalid" | "account_required" | "account_invalid" | "code_required" | "code_wrong" | "code_unknown" | "code_needed" | "challenge_required" | "foreign_origin" | "scope_missing" | "own_request" | "no_such_route" | "no_such_event" | "no_such_order" | "no_such_line" | "no_such_approval" | "no_such_item" | "no_such_endpoint" | "no_such_delivery" | "attempt_unknown" | "method_not_allowed" | "not_acceptable" | "code_used_up" | "code_spent" | "seats_taken" | "sold_out" | "over_limit" | "lobby_not_open" | "sale_not_open" | "no_line" | "sale_closed" | "order_paid" | "order_ended" | "too_many_payments" | "confirm_needed" | "order_not_paid" | "seat_cheaper" | "line_refunding" | "nothing_to_refund" | "already_refunded" | "approval_refused" | "refund_refused" | "approval_decided" | "approval_changed" | "not_now" | "refund_taken" | "refund_differs" | "too_many_endpoints" | "secret_rotating" | "delivery_not_ended" | "event_exists" | "plan_there" | "plan_fixed" | "plan_lacks" | "epoch_changed" | "place_left" | "place_over" | "settings_changed" | "too_large" | "encoding_refused" | "key_reused" | "unknown_seat" | "unknown_tier" | "unknown_section" | "flawed_file" | "senseless_setting" | "precondition_missing" | "cool_down" | "too_many_requests" | "headers_too_large" | "internal" | "busy" | "line_full" | "unavailable" | "claim_unknown" | "payment_unknown" | "payments_throttled" | "provider_unavailable" | "refunds_behind" | "refund_unknown";
             /** @description confirm_needed: what to send as Confirm, if it is meant */
             confirm?: string;
             detail?: string;
             /** @description settings_changed: of the settings as they are */
             etag?: string;
+            /** @description flawed_file: the first twenty places to mend */
+            flaws?: {
+                field: string;
+                /** @description Empty: what was read of it all */
+                file: string;
+                line: number | null;
+                reason: string;
+            }[];
             /** @description sold_out: how many there are; code_spent: seats that are left of the code */
             left?: number;
             /** @enum {string} */
@@ -2593,6 +2737,40 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getClaims: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Of those that reported within the last 5 s */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Of the oldest report; null: there is none */
+                        age_s: number | null;
+                        /** @description Claims answered, granted or not */
+                        answers_per_s: number;
+                        claimers: number;
+                        claims_per_s: number;
+                        /** @description Of these, not served */
+                        errors_per_s: number;
+                        /** @description From arrival to answer, at the slowest claimer */
+                        p95_ms: number;
+                        /** @description That the first of a queue has waited, at the slowest */
+                        queue_age_ms: number;
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -3028,6 +3206,36 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    createEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An event.yaml, as examples/event.yaml has every key */
+                    file: string;
+                    /** @description The plan that the file names; null if it names none */
+                    plan?: components["schemas"]["PlanFile"] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listed"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listChanges: {
         parameters: {
             query?: {
@@ -3190,6 +3398,46 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getOutlook: {
+        parameters: {
+            query?: {
+                /** @description People a second; left out: as it is set */
+                rate?: number;
+            };
+            header?: never;
+            path: {
+                event: components["parameters"]["event"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        as_of: string;
+                        event: string;
+                        /**
+                         * @description What bounds the rate in force now
+                         * @enum {string}
+                         */
+                        limited_by: "organiser" | "claims" | "payments" | "inside";
+                        /** @description null: nobody can say */
+                        outlook: components["schemas"]["Outlook"] | null;
+                        /** @description null: none is set */
+                        rate_asked: number | null;
+                        state: components["schemas"]["SaleState"];
+                    };
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     pauseSale: {
         parameters: {
             query?: never;
@@ -3211,6 +3459,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Steered"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    importPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event: components["parameters"]["event"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @description By category, in the event's currency */
+                    prices?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * @description Take the place of all that the event sells, general admission too
+                     * @default false
+                     */
+                    replace?: boolean;
+                    text: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Imported */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listed"];
                 };
             };
             default: components["responses"]["Problem"];
@@ -3561,6 +3848,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HelpedOrder"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    checkPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanFile"];
+            };
+        };
+        responses: {
+            /** @description What it says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanRead"];
                 };
             };
             default: components["responses"]["Problem"];
