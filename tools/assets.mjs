@@ -4,15 +4,15 @@
 //
 //   node tools/assets.mjs OUT
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join, parse } from "node:path";
+import { join, parse, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import openapiTS, { astToString } from "openapi-typescript";
 
 const tools = fileURLToPath(new URL(".", import.meta.url));
 const web = join(tools, "../web");
-const out = process.argv[2];
-if (!out) throw new Error("node tools/assets.mjs OUT");
+const out = resolve(process.argv[2] ?? "");
+if (!process.argv[2]) throw new Error("node tools/assets.mjs OUT");
 
 const types = await openapiTS(new URL("../api/openapi.yaml", import.meta.url), { alphabetize: true });
 mkdirSync(join(out, "src/api"), { recursive: true });

@@ -28,6 +28,8 @@ func (a *API) operatorPages(app *fiber.App) {
 		return
 	}
 	app.Get("/assets/:hash/:name", p.asset)
+	app.Get("/", func(c *fiber.Ctx) error { return c.Redirect("/console", fiber.StatusSeeOther) })
+	app.Get("/console", p.console)
 	app.Get("/human", p.human)
 	app.Get("/human/:item", p.humanItem)
 	app.Post("/human/approvals/:approval", p.sameOrigin, p.humanDecide)
@@ -36,6 +38,14 @@ func (a *API) operatorPages(app *fiber.App) {
 	app.Post("/webhooks/endpoints/:endpoint", p.sameOrigin, p.webhooksEndpoint)
 	app.Get("/webhooks/deliveries/:delivery", p.webhooksDelivery)
 	app.Post("/webhooks/deliveries/:delivery/replay", p.sameOrigin, p.webhooksReplay)
+}
+
+// console is the same for everybody: who has no key sees nothing by it.
+func (p *pages) console(c *fiber.Ctx) error {
+	return p.show(c, "console.html", struct {
+		frame
+		Origin string
+	}{frame{Title: "Organiser’s console – Waitroom"}, c.BaseURL()}, personal)
 }
 
 // worker is a person and the key that they came with.
