@@ -67,9 +67,9 @@ func zipped(body []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Pages parses the templates. money writes an amount in minor units; words are
-// what scripts say, as JSON, so that they say what the templates do.
-func Pages(served map[string]Asset, money func(minor int64, currency string) string, words string) (*template.Template, error) {
+// Pages parses the templates as a language says them. money writes an amount in
+// minor units.
+func Pages(l *Language, served map[string]Asset, money func(minor int64, currency string) string) (*template.Template, error) {
 	byName := map[string]string{}
 	for url := range served {
 		byName[path.Base(url)] = url
@@ -81,6 +81,8 @@ func Pages(served map[string]Asset, money func(minor int64, currency string) str
 			}
 			return "", fmt.Errorf("there is no asset %q", name)
 		},
-		"money": money, "words": func() string { return words }, "clock": clock, "day": day, "iso": iso, "left": left, "num": Num,
+		"tag": func() string { return l.Tag }, "dir": func() string { return l.Dir },
+		"say": l.say, "scripts": l.scripts, "seat": l.Seat,
+		"money": money, "clock": l.clock, "day": l.day, "iso": iso, "left": left, "num": Num,
 	}).ParseFS(pages, "pages/*.html")
 }

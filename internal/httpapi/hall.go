@@ -25,7 +25,7 @@ type Hall struct {
 	board    *availability.Board
 	last     atomic.Pointer[inventory.Count]
 	drawing  *drawing // nil: it has no seats to draw and to choose one by one
-	picker   atomic.Pointer[picker]
+	pickers  sync.Map // by language
 }
 
 // NewHall indexes an event's seats, and compresses its seat map, once.

@@ -20,6 +20,7 @@ import (
 type choice struct {
 	key  string
 	wish wish
+	gone []string // of the seats that it named, when it was refused for them
 }
 
 func (ch choice) attempt() string {
@@ -45,6 +46,8 @@ func readChoice(c *fiber.Ctx) (ch choice) {
 			ch.key = string(value)
 		case string(name) == "code":
 			ch.wish.Code = strings.TrimSpace(string(value))
+		case string(name) == "seat" && slices.Contains(ch.wish.Seats, string(value)):
+			// It stands twice on a page: in the list, and beside what it replaces.
 		case string(name) == "seat":
 			ch.wish.Seats = append(ch.wish.Seats, string(value))
 		case general && n > 0:
@@ -74,9 +77,9 @@ func (p *pages) claim(c *fiber.Ctx) error {
 	switch {
 	case ch.wish.Best != nil: // the button beside it was pressed
 	case len(ch.wish.Seats) == 0 && ch.wish.Tier == "":
-		return p.pick(c, ch, "Choose at least one seat first.")
+		return p.pick(c, ch, p.tongue(c).Say("seats.choose_first"))
 	case len(ch.wish.Seats) > 0 && ch.wish.Tier != "":
-		return p.pick(c, ch, "Choose seats from the list or a number of standing places, one of the two.")
+		return p.pick(c, ch, p.tongue(c).Say("seats.one_of_two"))
 	}
 	if err := ch.wish.check(); err != nil {
 		return p.refused(c, ch, err)
@@ -89,7 +92,7 @@ func (p *pages) claim(c *fiber.Ctx) error {
 	}
 	order, ok := r.body.(orderAnswer)
 	if !ok { // the wait ended first: the same form settles it
-		return p.pick(c, ch, "This takes longer than it should. Press the button once more.")
+		return p.pick(c, ch, p.tongue(c).Say("seats.longer"))
 	}
 	return p.toOrder(c, order.Order.ID)
 }
@@ -109,18 +112,20 @@ func (p *pages) refused(c *fiber.Ctx, ch choice, err error) error {
 		return p.toOrder(c, order)
 	}
 	c.Status(why.Status)
-	message := strings.TrimSpace(why.Title + ". " + why.Detail)
+	l := p.tongue(c)
+	message := strings.TrimSpace(l.refusal(why) + ". " + l.help(why))
 	if limit, ok := why.Extra["limit"].(inventory.Limit); ok {
-		message = limitText(limit, p.quota(c))
+		message = l.limitText(limit, p.quota(c))
 	}
 	if taken, ok := why.Extra["taken"].([]string); ok && len(taken) > 0 && why.Code == "seats_taken" {
 		ch.wish.Seats = slices.DeleteFunc(ch.wish.Seats, func(g string) bool { return slices.Contains(taken, g) })
+		ch.gone = taken
 		message = p.gone(c, taken, len(ch.wish.Seats))
 	}
 	if left, ok := why.Extra["left"]; ok && why.Code == "sold_out" {
-		message = "There are not that many left: " + asText(left) + " free."
+		message = l.Say("seats.left", "n", asText(left))
 		if ch.wish.Best != nil {
-			message = "That many are not free side by side. The most just now: " + asText(left) + "."
+			message = l.Say("seats.left_best", "n", asText(left))
 		}
 	}
 	return p.pick(c, ch, message)
@@ -142,33 +147,22 @@ func asText(n any) string {
 	case int64:
 		return strconv.FormatInt(n, 10)
 	}
-	return "none"
+	return "0"
 }
 
 // gone says which seats somebody else was faster for, as people call them.
 func (p *pages) gone(c *fiber.Ctx, taken []string, kept int) string {
-	names := slices.Clone(taken)
+	l, names := p.tongue(c), slices.Clone(taken)
 	if hall, ok := p.api.Halls.Get(c.Params("event")); ok {
 		for i, g := range taken {
 			if at, ok := hall.index[g]; ok {
-				names[i] = seatName(hall.plan.Seats[at].Section, hall.plan.Seats[at].Row, hall.plan.Seats[at].Number)
+				names[i] = l.Seat(hall.plan.Seats[at].Section, hall.plan.Seats[at].Row, hall.plan.Seats[at].Number)
 			}
 		}
 	}
-	message := "Somebody was faster. Just gone: " + strings.Join(names, "; ") + "."
+	message := l.Say("seats.gone", "names", strings.Join(names, "; "))
 	if kept > 0 {
-		message += " Your other choice is still ticked; nothing of it is taken yet."
+		message += " " + l.Say("seats.kept")
 	}
 	return message
-}
-
-func seatName(section, row, number string) string {
-	name := section
-	if row != "" {
-		name += ", row " + row
-	}
-	if number != "" {
-		name += ", seat " + number
-	}
-	return name
 }

@@ -20,6 +20,7 @@ const (
 	ordersCookie  = "orders"  // ids, the newest first: so that the place leads to them
 	cameCookie    = "came"    // where the front was at the join: where progress begins
 	leftCookie    = "left"    // epoch and index of the place that was given up
+	tongueCookie  = "tongue"  // which language an order is read in, for the way back from the provider
 	standbyCookie = "standby" // "1": stays, though those ahead want more than there is
 )
 

@@ -25,20 +25,28 @@ type indexGroup struct {
 
 // index is the page of all events, however many there are.
 func (p *pages) index(c *fiber.Ctx) error {
+	l := p.tongue(c)
 	return p.everybodys(c, "", nil, "index.html", func(now time.Time) any {
 		return struct {
 			frame
 			Groups []indexGroup
-		}{frame{Title: "Events – Waitroom"}, p.groups(now)}
+		}{p.indexFrame(l), p.groups(l, now)}
 	})
+}
+
+// indexFrame names no page above it: it is the first.
+func (p *pages) indexFrame(l *tongue) frame {
+	f := p.frameOf(l, "", l.Say("index.title"), "")
+	f.Heading = ""
+	return f
 }
 
 // groups are what is on sale, what will be and what is over. Whatever matters
 // soonest comes first: the next to open, and of what is over the last.
-func (p *pages) groups(now time.Time) []indexGroup {
-	all := []indexGroup{{Name: "On sale"}, {Name: "Soon"}, {Name: "Over"}}
+func (p *pages) groups(l *tongue, now time.Time) []indexGroup {
+	all := []indexGroup{{Name: l.Say("index.now")}, {Name: l.Say("index.soon")}, {Name: l.Say("index.over")}}
 	for _, e := range p.api.onSale() {
-		state, tone := shortState(e.State)
+		state, tone := l.shortState(e.State)
 		shown := indexEvent{
 			ID: e.ID, Title: e.Title, Venue: e.Venue, State: state, Tone: tone, opens: e.OpensAt,
 			Seats: countsView{e.Seats.Free, e.Seats.Pending, e.Seats.Sold},

@@ -18,7 +18,7 @@ func (p *pages) join(c *fiber.Ctx) error {
 		return p.sorry(c, err)
 	}
 	if line, ok := p.api.Lines.Line(c.Params("event")); ok && line.Sale().Open {
-		return p.sorry(c, problem("no_line", "Its tickets are sold through the API."))
+		return p.sorry(c, problem("no_line", ""))
 	}
 	secret, code := cookie(c, secretCookie), c.FormValue("code")
 	if secret == "" {
@@ -63,15 +63,16 @@ func (p *pages) askFor(c *fiber.Ctx, secret string, err error) error {
 		return p.sorry(c, err)
 	}
 	p.keep(c, secretCookie, secret, cookieLife)
-	page := askedPage{frame: p.frame(c, refused.Title), To: "join", Button: "Join the line"}
+	l := p.tongue(c)
+	page := askedPage{frame: p.frame(c, l.refusal(refused), ""), To: "join", Button: l.Say("event.join")}
 	switch refused.Code {
 	case "account_required", "account_invalid":
-		page.SignIn, page.Message = p.api.Identity.SignIn, "Sign in with the organiser, and then join the line."
+		page.SignIn, page.Message = p.api.Identity.SignIn, l.Say("asked.account_help")
 	case "challenge_required":
 		page.ChallengeURL, _ = refused.Extra["challenge_url"].(string)
-		page.Message = "You have lost nothing: as soon as it is shown you join the line."
+		page.Message = l.Say("asked.person_help")
 	default:
-		page.Code, page.Message = true, "The organiser has sent it to you. Each person needs one of their own, unless it says otherwise."
+		page.Code, page.Message = true, l.Say("asked.code_help")
 	}
 	c.Status(refused.Status)
 	return p.show(c, "asked.html", page, personal)
@@ -79,9 +80,10 @@ func (p *pages) askFor(c *fiber.Ctx, secret string, err error) error {
 
 // askAtDoor is the page of somebody whose turn it is, and who is suspected.
 func (p *pages) askAtDoor(c *fiber.Ctx, refused *Problem) error {
-	page := askedPage{frame: p.frame(c, refused.Title), To: "pass", Button: "Go in"}
+	l := p.tongue(c)
+	page := askedPage{frame: p.frame(c, l.refusal(refused), "/place"), To: "pass", Button: l.Say("place.go_in")}
 	page.ChallengeURL, _ = refused.Extra["challenge_url"].(string)
-	page.Message = "It is your turn, and it stays yours: your place is kept while you show it. Then go in."
+	page.Message = l.Say("asked.door_help")
 	c.Status(refused.Status)
 	return p.show(c, "asked.html", page, personal)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/admission"
-	"waitroom/web"
 )
 
 // countsView is the stock as pages show it.
@@ -27,8 +26,7 @@ type eventPage struct {
 	frame
 	Venue, StateText, Tone     string
 	Closed                     bool
-	OpensAt                    time.Time
-	OpensIn                    int       // seconds; 0: it has begun
+	Opens                      time.Time // zero: it has begun
 	LobbyUntil                 time.Time // zero: who comes now is not drawn
 	Seats                      countsView
 	Waiting                    *int64 // nil: nobody knows
@@ -42,28 +40,29 @@ type eventPage struct {
 func (p *pages) event(c *fiber.Ctx) error {
 	line, ok := p.api.Lines.Line(c.Params("event"))
 	if !ok {
-		return p.sorry(c, problem("no_such_event", "The address may be misspelt, or the event is over."))
+		return p.sorry(c, problem("no_such_event", ""))
 	}
-	return p.everybodys(c, line.Event(), line.Status(), "event.html", func(now time.Time) any { return p.eventPage(line, now) })
+	l := p.tongue(c)
+	return p.everybodys(c, line.Event(), line.Status(), "event.html", func(now time.Time) any { return p.eventPage(l, line, now) })
 }
 
-func (p *pages) eventPage(line *admission.Line, now time.Time) eventPage {
+func (p *pages) eventPage(l *tongue, line *admission.Line, now time.Time) eventPage {
 	s, sale := line.Standing(), line.Sale()
-	_, tone := shortState(s.State)
+	_, tone := l.shortState(s.State)
 	page := eventPage{
-		frame: p.frameOf(line.Event(), sale.Title), Venue: sale.Venue,
-		StateText: stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed, OpensAt: sale.OpensAt,
+		frame: p.frameOf(l, line.Event(), sale.Title, ""), Venue: sale.Venue,
+		StateText: l.stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiters(), AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
 	page.Title = sale.Title + " – Waitroom"
 	if s.State.Early() {
-		page.OpensIn = max(1, int(sale.OpensAt.Sub(now).Seconds()))
+		page.Opens = sale.OpensAt
 	}
 	if l := sale.Lobby; l != nil && now.Before(l.ClosesAt) {
 		page.LobbyUntil = l.ClosesAt
 	}
 	if hall, ok := p.api.Halls.Get(page.Event); ok {
-		page.Hall, page.Currency = hall.drawing.says("Map of the hall. The figures above say the same in numbers."), hall.plan.Currency
+		page.Hall, page.Currency = hall.drawing.says(l.Say("event.map")), hall.plan.Currency
 	}
 	return page
 }
@@ -85,9 +84,10 @@ type placePage struct {
 	Until                           time.Time // of the pass in this browser; zero: it has none
 	EtaText, VerdictText, StateText string
 	Late, Exceeds, Standby          bool   // Standby: its holder stays though those ahead want more than there is
+	Wave                            bool   // tickets came back since everything was gone
+	Drawn                           bool   // its number came by lot, which everybody can check
+	Index                           int64  // what it was drawn by
 	ReachText                       string // how far what is left goes; "": for any line
-	LateText, BackAgain             string
-	OnStandby, MayStandby           string
 	Seats                           countsView
 	Orders                          []uuid.UUID
 }
@@ -116,23 +116,28 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 		at.View = admission.ViewLeft
 	}
 	sale, closed := r.line.Sale(), at.State == admission.Closed
+	l := p.tongue(c)
 	page := placePage{
-		placeWords: wordsOf(at.View, closed), View: at.View,
+		placeWords: l.wordsOf(at.View, closed), View: at.View,
 		Number: at.Number, Epoch: r.line.Epoch(), Ahead: at.Ahead,
-		EtaText: etaText(at), VerdictText: verdictText(at), Seats: viewOf(at.Stock), Stock: true, Orders: keptOrders(c),
+		EtaText: l.etaText(at), VerdictText: l.verdictText(at), Seats: viewOf(at.Stock), Stock: true, Orders: keptOrders(c),
 	}
-	page.frame = p.frame(c, page.Head)
+	page.frame = p.frame(c, page.Head, "/place")
 	page.Message = message
-	page.Late, page.LateText = at.Late, lateText
-	page.Standby, page.Exceeds, page.OnStandby, page.MayStandby, page.BackAgain = cookie(c, standbyCookie) != "", at.Exceeds, onStandby, mayStandby, backAgain
-	if reach, some := r.line.Standing().Reach(); some {
-		page.ReachText = reachText(reach)
+	page.Late, page.Standby, page.Exceeds = at.Late, cookie(c, standbyCookie) != "", at.Exceeds
+	standing := r.line.Standing()
+	page.Wave = standing.Figures.Wave > 1 && at.State == admission.Open
+	if reach, some := standing.Reach(); some {
+		page.ReachText = l.reachText(reach)
+	}
+	if end := r.line.Ends(); end.Drawn && r.ticket.Index < end.Lobby {
+		page.Drawn, page.Index = true, r.ticket.Index
 	}
 	switch {
 	case message != "" && at.View == admission.ViewPassed:
 		page.Lead = ""
 	case len(page.Orders) > 0 && at.View == admission.ViewPassed:
-		page.Lead = "You can choose more seats while your pass is good, as far as this sale’s limit goes."
+		page.Lead = l.Say("place.in_more")
 	}
 	if at.State.Early() && at.View == admission.ViewWaiting {
 		page.OpensAt = sale.OpensAt
@@ -144,10 +149,10 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	page.Leave = !closed && (at.View == admission.ViewWaiting || at.View == admission.ViewCalled)
 	page.Start, page.Gone = progress(c, at)
 	if at.View == admission.ViewWaiting && !closed {
-		page.Title = web.Num(at.Ahead) + " ahead – " + page.Sale
+		page.Title = l.Say("place.ahead_title", "n", at.Ahead) + " – " + page.Sale
 	}
 	if at.State != admission.Open && !at.State.Early() && !closed {
-		page.StateText = stateText(at.State, at.Reason)
+		page.StateText = l.stateText(at.State, at.Reason)
 	}
 	if c.Query("refresh") != "" && page.Live {
 		page.Refresh = max(5, int(at.Poll.Seconds()))
@@ -165,8 +170,8 @@ func (p *pages) outside(c *fiber.Ctx, why error) error {
 		return p.sorry(c, why)
 	}
 	s := line.Standing()
-	page := placePage{placeWords: noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != ""), Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
-	page.frame = p.frame(c, page.Head)
+	page := placePage{placeWords: p.tongue(c).noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != ""), Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
+	page.frame = p.frame(c, page.Head, "/place")
 	return p.show(c, "place.html", page, personal)
 }
 
@@ -220,8 +225,8 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 			p.keep(c, ticketCookie, answer.Ticket, cookieLife)
 		}
 		if answer.State == admission.ViewWaiting {
-			return p.standing(c, "It is not your turn yet.")
+			return p.standing(c, p.tongue(c).Say("place.not_yet"))
 		}
 	}
-	return p.standing(c, atDoor)
+	return p.standing(c, p.tongue(c).Say("place.at_door"))
 }

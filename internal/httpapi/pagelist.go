@@ -7,6 +7,7 @@ type sectionGroup struct {
 	Free int64
 	From int64 // the lowest price that is free, but for wheelchair places
 	Open bool
+	More string // of a large hall: its rows are asked for by this; "": they are here
 	Rows []*rowGroup
 }
 
@@ -26,14 +27,35 @@ type seatChoice struct {
 	Chosen       bool
 }
 
+// longList is how many seats a list may have in whole. The rows of a larger hall
+// are asked for a section at a time: a page of all of them is 2 MB.
+const longList = 3000
+
+// shorten leaves only those rows in a long list that are open, and what leads to
+// the others.
+func (h *Hall) shorten(all []*sectionGroup, open string) {
+	if len(h.numbered) <= longList {
+		return
+	}
+	for _, s := range all {
+		s.Open = s.Open || s.Name == open
+		if !s.Open {
+			s.More, s.Rows = s.Name, nil
+		}
+	}
+}
+
+func isFree(count *inventory.Count, pos int) bool {
+	return pos/4 < len(count.Bitmap) && count.Bitmap[pos/4]>>(pos%4*2)&3 == 0
+}
+
 // sections are the numbered seats that are free or chosen, in the plan's order.
 func (h *Hall) sections(count *inventory.Count, chosen map[string]bool) (out []*sectionGroup) {
 	if count == nil {
 		return nil
 	}
 	for _, seat := range h.plan.Seats {
-		free := seat.Pos/4 < len(count.Bitmap) && count.Bitmap[seat.Pos/4]>>(seat.Pos%4*2)&3 == 0
-		if seat.Kind == "general" || !free && !chosen[seat.GUID] {
+		if seat.Kind == "general" || !isFree(count, seat.Pos) && !chosen[seat.GUID] {
 			continue
 		}
 		if len(out) == 0 || out[len(out)-1].Name != seat.Section {

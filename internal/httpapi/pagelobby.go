@@ -26,11 +26,11 @@ func (p *pages) lobby(c *fiber.Ctx, r ticketRequest, at admission.Position) erro
 	}
 	lobby, now := r.line.Sale().Lobby, time.Now()
 	page := lobbyPage{
-		frame: p.frame(c, "You are in the lobby"), Index: at.Index, Epoch: r.line.Epoch(), Seats: viewOf(at.Stock),
+		frame: p.frame(c, p.tongue(c).Say("lobby.heading"), "/place"), Index: at.Index, Epoch: r.line.Epoch(), Seats: viewOf(at.Stock),
 		ClosesAt: lobby.ClosesAt, Left: max(0, int(lobby.ClosesAt.Sub(now).Seconds())), Closed: !now.Before(lobby.ClosesAt),
 	}
 	if at.State != admission.Open && !at.State.Early() {
-		page.StateText = stateText(at.State, at.Reason)
+		page.StateText = p.tongue(c).stateText(at.State, at.Reason)
 	}
 	return p.show(c, "lobby.html", page, personal)
 }
@@ -47,20 +47,21 @@ type drawPage struct {
 func (p *pages) draw(c *fiber.Ctx) error {
 	line, ok := p.api.Lines.Line(c.Params("event"))
 	if !ok {
-		return p.sorry(c, problem("no_such_event", "The address may be misspelt, or the event is over."))
+		return p.sorry(c, problem("no_such_event", ""))
 	}
 	lobby := line.Sale().Lobby
 	if lobby == nil {
-		return p.sorry(c, problem("no_such_route", "This line is first come, first served: nothing is drawn."))
+		return p.sorry(c, problem("no_such_route", "help.first_come"))
 	}
 	end := line.Ends()
-	return p.everybodys(c, "draw of "+line.Event(), end, "draw.html", func(time.Time) any { return p.drawPage(line, lobby, end) })
+	l := p.tongue(c)
+	return p.everybodys(c, "draw of "+line.Event(), end, "draw.html", func(time.Time) any { return p.drawPage(l, line, lobby, end) })
 }
 
-func (p *pages) drawPage(line *admission.Line, lobby *admission.Lobby, end admission.Tail) drawPage {
+func (p *pages) drawPage(l *tongue, line *admission.Line, lobby *admission.Lobby, end admission.Tail) drawPage {
 	commit := lobby.Seed.Commit()
 	page := drawPage{
-		frame: p.frameOf(line.Event(), "The draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
+		frame: p.frameOf(l, line.Event(), l.Say("draw.heading"), "/draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
 		Commit: hex.EncodeToString(commit[:]), Beacon: lobby.Beacon,
 	}
 	if end.Drawn {

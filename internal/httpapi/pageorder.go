@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/orders"
+	"waitroom/internal/refunds"
 )
 
 type orderPage struct {
@@ -15,9 +16,11 @@ type orderPage struct {
 	Self, Again string
 	Key, Ticket string
 	Returned    bool // from the provider's page, and it may have been paid
-	One         bool // one seat is left of it, or was all of it
+	Kept        int  // seats that are left of it, or were all of it
 	Back        int  // seats that were refunded, and are not the order's any more
 	Codes       []codeView
+	Extends     int // minutes that going on to pay adds, once; 0: none, or it was done
+	Refunds     []refundSaid
 }
 
 // order shows an order to who holds its ticket.
@@ -36,17 +39,21 @@ func (p *pages) order(c *fiber.Ctx) error {
 	if err != nil {
 		return p.sorry(c, err)
 	}
+	if to := p.wayBack(c); to != "" {
+		return c.Redirect(to, fiber.StatusSeeOther)
+	}
+	p.keepTongue(c)
 	page := orderPage{
-		Order: o.Order, Self: "/e/" + c.Params("event") + "/orders/" + id.String(),
+		Order: o.Order, Self: "/e/" + c.Params("event") + p.tongue(c).Path + "/orders/" + id.String(),
 		Ticket: cookie(c, ticketCookie),
 	}
-	page.Back, page.One = back(o.Order.Seats)
-	page.frame = p.frame(c, page.heading())
+	page.Back, page.Kept = back(o.Order.Seats)
+	page.frame = p.frame(c, page.heading(p.tongue(c)), "/orders/"+id.String())
 	if page.Codes, err = codesOf(o.Order.Seats); err != nil {
 		return p.sorry(c, err)
 	}
 	if o.Order.Status == "pending" {
-		page.Message, page.Returned = returned(c)
+		page.Message, page.Returned = p.returned(c)
 		page.Again = page.Self
 		if page.Returned {
 			page.Again += "?redirect_status=succeeded"
@@ -54,36 +61,40 @@ func (p *pages) order(c *fiber.Ctx) error {
 		if page.Key, err = p.payKey(ctx, id); err != nil {
 			return p.sorry(c, err)
 		}
+		if page.Extends, err = p.extends(ctx, id); err != nil {
+			return p.sorry(c, err)
+		}
+	} else if page.Refunds, err = p.refundsOf(ctx, p.tongue(c), id); err != nil {
+		return p.sorry(c, err)
 	}
 	return p.show(c, "order.html", page, personal)
 }
 
-func (o orderPage) heading() string {
+func (o orderPage) heading(l *tongue) string {
 	switch {
-	case o.Order.Status == "pending" && o.One:
-		return "Pay for your seat"
 	case o.Order.Status == "pending":
-		return "Pay for your seats"
+		return l.Say("order.pay_head", "n", o.Kept)
 	case o.Gone():
-		return "This order was refunded"
-	case o.Order.Status == "paid" && o.One:
-		return "This seat is yours"
+		return l.Say("order.refunded_head")
 	case o.Order.Status == "paid":
-		return "These seats are yours"
+		return l.Say("order.paid_head", "n", o.Kept)
 	case o.Order.Status == "expired":
-		return "This order has run out"
+		return l.Say("order.expired_head")
 	}
-	return "This order was given back"
+	return l.Say("order.cancelled_head")
 }
 
-// back counts the seats that were refunded; one: there is one to speak of.
-func back(seats []seatBody) (n int, one bool) {
+// back counts the seats that were refunded; kept are those to speak of.
+func back(seats []seatBody) (n, kept int) {
 	for _, s := range seats {
 		if s.GivenBack {
 			n++
 		}
 	}
-	return n, len(seats)-n == 1 || len(seats) == 1
+	if kept = len(seats) - n; kept == 0 {
+		kept = n
+	}
+	return n, kept
 }
 
 // Gone holds when every seat was refunded.
@@ -91,23 +102,23 @@ func (o orderPage) Gone() bool { return o.Back > 0 && o.Back == len(o.Order.Seat
 
 // returned reads what a return address says. Anybody can write an address: it
 // only changes what is said, never the order.
-func returned(c *fiber.Ctx) (message string, waiting bool) {
+func (p *pages) returned(c *fiber.Ctx) (message string, waiting bool) {
 	switch c.Query("redirect_status") {
 	case "":
 	case "succeeded":
-		return "We are waiting for the payment provider’s word. It takes a few seconds.", true
+		return p.tongue(c).Say("order.awaiting"), true
 	default:
-		return "This payment did not go through. Your seats are still held for you: you can try again.", false
+		return p.tongue(c).Say("order.not_through"), false
 	}
 	switch c.Query("pay") {
 	case "":
 		return "", false
 	case "order_ended":
-		return "The time to pay has just run out.", false
+		return p.tongue(c).Say("order.ran_out"), false
 	case "too_many_payments":
-		return "There are several payments open for this order. Finish one of them on the provider’s page, or wait a moment and try again: what failed makes room by itself.", false
+		return p.tongue(c).Say("order.too_many"), false
 	}
-	return "The payment provider could not be reached. Your seats are still held for you: please try again.", false
+	return p.tongue(c).Say("order.unreachable"), false
 }
 
 // payKey names the order's next payment: the button pressed twice, or a page
@@ -132,4 +143,41 @@ func (p *pages) cancel(c *fiber.Ctx) error {
 		return p.sorry(c, err)
 	}
 	return p.to(c, "/orders/"+id.String())
+}
+
+// extends is the whole minutes that somebody has who goes on to pay now.
+func (p *pages) extends(ctx context.Context, order uuid.UUID) (int, error) {
+	more, err := orders.PayTime(ctx, p.api.Pool, order)
+	if err != nil {
+		return 0, p.api.unavailable("extension of an order", err)
+	}
+	return int(more.Minutes()), nil
+}
+
+// refundSaid is how one refund of the order stands, in honest words.
+type refundSaid struct{ Says, Tone string }
+
+func (p *pages) refundsOf(ctx context.Context, l *tongue, order uuid.UUID) (said []refundSaid, err error) {
+	all, err := refunds.StandingOf(ctx, p.api.Pool, order)
+	if err != nil {
+		return nil, p.api.unavailable("refunds of an order", err)
+	}
+	for _, f := range all {
+		key, tone := refundWords(f.Status)
+		said = append(said, refundSaid{l.Say(key, "price", p.api.Money(f.AmountMinor, f.Currency)), tone})
+	}
+	return said, nil
+}
+
+// refundWords never say that money did not go back where that is not known.
+func refundWords(s refunds.Status) (key, tone string) {
+	switch s {
+	case refunds.Queued, refunds.Submitted, refunds.Pending:
+		return "order.refund_way", "soon"
+	case refunds.Unknown:
+		return "order.refund_unknown", "soon"
+	case refunds.Confirmed:
+		return "order.refund_done", "done"
+	}
+	return "order.refund_person", "soon"
 }

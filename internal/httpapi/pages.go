@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"errors"
-	"html/template"
 	"net/url"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ import (
 // cookies of its own that no script reads and no other site's form sends.
 type pages struct {
 	api    *API
-	html   *template.Template
+	spoken []*tongue // the first for who asks for none
 	assets map[string]web.Asset
 	policy string
 	press  press
@@ -31,37 +30,35 @@ func newPages(a *API) (*pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, err := words()
-	if err != nil {
-		return nil, err
-	}
-	html, err := web.Pages(assets, a.Money, said)
+	spoken, err := tongues(assets, a.Money)
 	if err != nil {
 		return nil, err
 	}
 	// Where the pay button leads: also what its answer redirects to counts.
 	forms := strings.TrimSpace("'self' " + a.PayOrigins)
-	return &pages{api: a, html: html, assets: assets, policy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
+	return &pages{api: a, spoken: spoken, assets: assets, policy: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action " + forms}, nil
 }
 
 func (p *pages) route(app *fiber.App) {
-	app.Get("/", p.index)
 	app.Get("/assets/:hash/:name", p.asset)
-	app.Get("/e/:event", p.event)
-	app.Get("/e/:event/place", p.place)
-	app.Get("/e/:event/draw", p.draw)
-	app.Get("/e/:event/seats", p.seats)
-	app.Get("/e/:event/orders/:order", p.order)
-	own := app.Group("/e/:event", p.sameOrigin)
-	own.Post("/join", p.join)
-	own.Post("/leave", p.leave)
-	own.Post("/standby", p.standby)
-	own.Post("/pass", p.goIn)
-	own.Post("/alive", p.alive)
-	own.Post("/claim", p.claim)
-	own.Post("/done", p.done)
-	own.Post("/orders/:order/cancel", p.cancel)
+	for _, t := range p.spoken {
+		app.Get("/"+strings.TrimPrefix(t.Path, "/"), p.speak(t), p.index)
+		at := app.Group("/e/:event"+t.Path, p.speak(t))
+		at.Get("/", p.event)
+		at.Get("/place", p.place)
+		at.Get("/draw", p.draw)
+		at.Get("/seats", p.seats)
+		at.Get("/orders/:order", p.order)
+		at.Post("/join", p.sameOrigin, p.join)
+		at.Post("/leave", p.sameOrigin, p.leave)
+		at.Post("/standby", p.sameOrigin, p.standby)
+		at.Post("/pass", p.sameOrigin, p.goIn)
+		at.Post("/alive", p.sameOrigin, p.alive)
+		at.Post("/claim", p.sameOrigin, p.claim)
+		at.Post("/done", p.sameOrigin, p.done)
+		at.Post("/orders/:order/cancel", p.sameOrigin, p.cancel)
+	}
 	app.Use(p.lost)
 }
 
@@ -82,7 +79,7 @@ func (p *pages) sameOrigin(c *fiber.Ctx) error {
 // lost answers a person who follows a wrong link as one.
 func (p *pages) lost(c *fiber.Ctx) error {
 	if c.Method() == fiber.MethodGet && strings.Contains(c.Get("Accept"), "text/html") {
-		return p.sorry(c, problem("no_such_route", "The address may be misspelt, or what was here is over."))
+		return p.sorry(c, problem("no_such_route", ""))
 	}
 	return c.Next()
 }
@@ -94,26 +91,42 @@ type frame struct {
 	Event   string
 	Sale    string // the event's title; "" on pages of no event
 	Message string
-	Refresh int // seconds; 0: only when asked
+	Refresh int      // seconds; 0: only when asked
+	Path    string   // of its language
+	Home    string   // all events, in its language
+	At      string   // the event, in its language
+	Tongues []sameIn // the same page in every language
 }
 
-// frame begins a page of the event that the address names.
-func (p *pages) frame(c *fiber.Ctx, heading string) frame {
-	return p.frameOf(c.Params("event"), heading)
+// sameIn is a page in a language.
+type sameIn struct{ Tag, Name, URL string }
+
+// frame begins a page of the event that the address names. page is where it is
+// under the event, as a link leads there.
+func (p *pages) frame(c *fiber.Ctx, heading, page string) frame {
+	return p.frameOf(p.tongue(c), c.Params("event"), heading, page)
 }
 
-func (p *pages) frameOf(event, heading string) frame {
-	f := frame{Title: heading + " – Waitroom", Heading: heading, Event: event}
-	if line, ok := p.api.Lines.Line(f.Event); ok {
+func (p *pages) frameOf(t *tongue, event, heading, page string) frame {
+	f := frame{Title: heading + " – Waitroom", Heading: heading, Event: event, Path: t.Path, Home: "/" + strings.TrimPrefix(t.Path, "/"), At: "/e/" + event + t.Path}
+	line, ok := p.api.Lines.Line(f.Event)
+	if ok {
 		f.Sale = line.Sale().Title
 		f.Title = heading + " – " + f.Sale
+	}
+	for _, other := range p.spoken {
+		to := sameIn{other.Tag, other.Name, "/" + strings.TrimPrefix(other.Path, "/")}
+		if ok {
+			to.URL = "/e/" + event + other.Path + page
+		}
+		f.Tongues = append(f.Tongues, to)
 	}
 	return f
 }
 
 func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
 	var b bytes.Buffer
-	if err := p.html.ExecuteTemplate(&b, name, data); err != nil {
+	if err := p.tongue(c).html.ExecuteTemplate(&b, name, data); err != nil {
 		return err
 	}
 	p.head(c, cache)
@@ -123,9 +136,10 @@ func (p *pages) show(c *fiber.Ctx, name string, data any, cache string) error {
 // everybodys shows a page that reads nothing of who asks, so that a cache may
 // keep it. It stands for a second, as long as it was made from the same.
 func (p *pages) everybodys(c *fiber.Ctx, page string, from any, name string, data func(now time.Time) any) error {
-	doc, err := p.press.of(page).made(time.Now(), from, func(now time.Time) ([]byte, error) {
+	html := p.tongue(c).html
+	doc, err := p.press.of(p.tongue(c).Tag+" "+page).made(time.Now(), from, func(now time.Time) ([]byte, error) {
 		var b bytes.Buffer
-		err := p.html.ExecuteTemplate(&b, name, data(now))
+		err := html.ExecuteTemplate(&b, name, data(now))
 		return b.Bytes(), err
 	})
 	if err != nil {
@@ -170,8 +184,9 @@ func (p *pages) sorry(c *fiber.Ctx, err error) error {
 	if refused.RetryAfter > 0 {
 		c.Set("Retry-After", strconv.Itoa(seconds(refused.RetryAfter)))
 	}
-	page := p.frame(c, refused.Title)
-	page.Message = helpText(refused)
+	l := p.tongue(c)
+	page := p.frame(c, l.refusal(refused), "")
+	page.Message = l.help(refused)
 	return p.show(c, "problem.html", page, personal)
 }
 
@@ -193,5 +208,5 @@ func (p *pages) asset(c *fiber.Ctx) error {
 
 func (p *pages) to(c *fiber.Ctx, path string) error {
 	c.Set("Cache-Control", personal)
-	return c.Redirect("/e/"+c.Params("event")+path, fiber.StatusSeeOther)
+	return c.Redirect("/e/"+c.Params("event")+p.tongue(c).Path+path, fiber.StatusSeeOther)
 }

@@ -25,6 +25,7 @@ type seatsPage struct {
 	Hall          *drawing  // nil: nothing to draw
 	Best          *bestPage // nil: no seats to choose among
 	General       []generalGroup
+	Near          []nearSeat // in place of those that have just gone
 	List          template.HTML
 }
 
@@ -42,27 +43,28 @@ type picker struct {
 	any   bool
 }
 
-func (p *pages) picker(h *Hall) (*picker, error) {
+func (p *pages) picker(l *tongue, h *Hall) (*picker, error) {
 	count := h.last.Load()
-	if kept := h.picker.Load(); kept != nil && kept.count == count {
-		return kept, nil
+	if kept, ok := h.pickers.Load(l.Tag); ok && kept.(*picker).count == count {
+		return kept.(*picker), nil
 	}
-	made, err := p.list(h, count, nil)
+	made, err := p.list(l, h, count, nil, "")
 	if err == nil {
-		h.picker.Store(made)
+		h.pickers.Store(l.Tag, made)
 	}
 	return made, err
 }
 
 // list writes what is free by a recount. What is chosen is ticked; it is there
 // whether or not it is still free, for the claim to judge.
-func (p *pages) list(h *Hall, count *inventory.Count, chosen map[string]bool) (*picker, error) {
+func (p *pages) list(l *tongue, h *Hall, count *inventory.Count, chosen map[string]bool, open string) (*picker, error) {
 	var b bytes.Buffer
 	sections := h.sections(count, chosen)
-	err := p.html.ExecuteTemplate(&b, "list", struct {
-		Sections []*sectionGroup
-		Currency string
-	}{sections, h.plan.Currency})
+	h.shorten(sections, open)
+	err := l.html.ExecuteTemplate(&b, "list", struct {
+		Sections     []*sectionGroup
+		Currency, At string
+	}{sections, h.plan.Currency, "/e/" + h.event + l.Path})
 	return &picker{count, template.HTML(b.String()), len(sections) > 0}, err //nolint:gosec // a template wrote it
 }
 
@@ -107,20 +109,21 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		return p.to(c, "/place")
 	}
 	line.Alive(pass)
-	shown, err := p.picker(hall)
-	if err == nil && len(was.wish.Seats) > 0 {
-		shown, err = p.list(hall, hall.last.Load(), was.ticked())
+	shown, err := p.picker(p.tongue(c), hall)
+	if open := c.Query("section"); err == nil && (len(was.wish.Seats) > 0 || open != "") {
+		shown, err = p.list(p.tongue(c), hall, hall.last.Load(), was.ticked(), open)
 	}
 	if err != nil {
 		return p.sorry(c, err)
 	}
 	s := seatsPage{
-		frame: p.frame(c, "Choose your seats"), Key: was.key, Currency: hall.plan.Currency, Code: was.wish.Code,
+		frame: p.frame(c, p.tongue(c).Say("seats.heading"), "/seats"), Key: was.key, Currency: hall.plan.Currency, Code: was.wish.Code,
 		Quota: pass.Quota, Until: pass.ExpiresAt,
-		Hall:    hall.drawing.says("Map of the hall. The list below has the same seats, by section and row."),
+		Hall:    hall.drawing.says(p.tongue(c).Say("hall.picker")),
 		General: hall.general(hall.last.Load()), List: shown.list,
 		Best: hall.bestOf(c.Params("event"), was.key, pass.Quota),
 	}
+	s.Near = hall.near(p.tongue(c), was.gone, was.ticked())
 	s.AnyFree, s.Message = shown.any || len(s.General) > 0, message
 	if err := p.show(c, "seats.html", s, personal); err != nil {
 		return err
@@ -150,5 +153,5 @@ func (p *pages) done(c *fiber.Ctx) error {
 	if err := line.Gone(ctx, pass); err != nil {
 		return p.sorry(c, p.api.lineRefused("give back", err))
 	}
-	return p.standing(c, "Thank you for saying so: somebody else is let in instead. If you change your mind while your pass is good, you can still choose.")
+	return p.standing(c, p.tongue(c).Say("place.thanks"))
 }

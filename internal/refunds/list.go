@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -16,6 +17,19 @@ func Open(ctx context.Context, db reader, of Status, most int) ([]Standing, erro
 		ORDER BY CASE WHEN $1 = '' THEN extract(epoch FROM f.accepted_at) ELSE -extract(epoch FROM f.accepted_at) END, f.id LIMIT $2`, of, most)
 	if err != nil {
 		return nil, fmt.Errorf("refunds: %w", err)
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[Standing])
+}
+
+// StandingOf is how the refunds of an order stand, the newest of each: what it is
+// told who is owed them.
+func StandingOf(ctx context.Context, db reader, order uuid.UUID) ([]Standing, error) {
+	rows, err := db.Query(ctx, standing+`
+		JOIN payments p ON p.id = f.payment_id
+		WHERE p.order_id = $1 AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
+		ORDER BY f.accepted_at, f.id`, order)
+	if err != nil {
+		return nil, fmt.Errorf("refunds of order %s: %w", order, err)
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[Standing])
 }

@@ -26,7 +26,7 @@ func (w *world) byHand(t *testing.T) {
 	b.sees("the map", "document.querySelector('canvas').drawn")
 	b.clickMap("ST-B-12")
 	b.clickMap("ST-B-13")
-	b.sees("two chosen", "chosen.textContent === 'Stalls, row B, 12; Stalls, row B, 13 – EUR 190.00'")
+	b.sees("two chosen", "chosen.textContent === 'Stalls, row B, seat 12; Stalls, row B, seat 13 – EUR 190.00'")
 	b.press("Take these seats")
 	b.heading("Pay for your seats")
 	order := b.path()

@@ -47,6 +47,7 @@ func (w *world) overElsewhere(t *testing.T) {
 	other.sees("the turn", turn)
 	b.press("Go in")
 	b.sees("that the pass ran out", "location.pathname.endsWith('/place') && !document.getElementById('place')")
+	b.expect("status of 401") // its last sign of life may have come just then
 	other.press("Go in")
 	other.sees("that it ran out", "document.readyState === 'complete' && !document.getElementById('place') && [...document.querySelectorAll('button')].some((b) => b.textContent.startsWith('Join'))")
 }

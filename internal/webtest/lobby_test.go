@@ -33,7 +33,7 @@ func (w *world) lobby(t *testing.T) {
 	b := w.tab(t)
 	b.join(e)
 	b.heading("You are in the lobby")
-	index := ask[int](b, "Number(document.getElementById('index').textContent)")
+	index := ask[int](b, "Number(document.querySelector('#lobby b').textContent)")
 	until(t, "the lobby has closed", func() bool {
 		change, err := inventory.SetBeacon(t.Context(), w.pool, e, "fair, 12 °C")
 		if err != nil {

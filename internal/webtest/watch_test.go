@@ -33,7 +33,7 @@ func (w *world) waits(t *testing.T) {
 		const seen = window.seen = {progress: [], ahead: [], said: []};
 		const look = () => {
 			seen.progress.push(progress.value / progress.max);
-			seen.ahead.push(Number(document.querySelector("[data-f=ahead]").textContent.replace(/,/g, "")));
+			seen.ahead.push(Number(document.querySelector("#people b").textContent.replace(/,/g, "")));
 		};
 		look();
 		new MutationObserver(look).observe(document.getElementById("wait"), {subtree: true, childList: true, attributes: true, characterData: true});
@@ -157,5 +157,5 @@ func (w *world) comesBack(t *testing.T) {
 	b.sees("the seat is back", "document.querySelector('#back:not([hidden]) input[value=A-3]:not(:disabled)')")
 	b.click("#back input")
 	w.inside(t, e).claim(t, "A-3")
-	b.sees("it is gone again, and said so", "document.querySelector('#back input').disabled && chosen.textContent.includes('Stalls, row A, 3 has just gone')")
+	b.sees("it is gone again, and said so", "document.querySelector('#back input').disabled && chosen.textContent.includes('Stalls, row A, seat 3 has just gone')")
 }

@@ -6,6 +6,7 @@
   const form = document.getElementById("check");
   const site = document.getElementById("site"); // the page is the same for everyone and knows no host
   if (site) site.textContent = location.origin;
+  const { say } = window.say;
   if (!form || !window.crypto || !crypto.subtle) return;
   const $ = (id) => document.getElementById(id), text = (id) => $(id).textContent.trim();
   const sha256 = async (bytes) => new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -29,11 +30,12 @@
     e.preventDefault();
     const seed = unhex(text("seed")), count = Number(form.dataset.count), index = Number($("index").value);
     const says = $("verdict");
-    if (hex(await sha256(seed)) !== text("commit")) { says.textContent = "The seed is not the one that was committed to. Do not trust this draw."; return; }
-    if (!Number.isInteger(index) || index < 0) { says.textContent = "Please give the index as a whole number from 0."; return; }
-    if (index >= count) { says.textContent = "The seed is the one that was committed to. Index " + index + " came after the lobby had closed, and keeps its number: " + index + "."; return; }
+    if (hex(await sha256(seed)) !== text("commit")) { says.textContent = say("draw.bad_seed"); return; }
+    if (!Number.isInteger(index) || index < 0) { says.textContent = say("draw.bad_index"); return; }
+    if (index >= count) { says.textContent = say("draw.late_index", { n: String(index) }); return; }
     const mixed = await sha256(joined(seed, new TextEncoder().encode(form.dataset.value)));
-    says.textContent = "The seed is the one that was committed to. Index " + index + " has number " + await number(mixed, count, index) + ", worked out in this browser.";
+    says.textContent = say("draw.good", { n: String(index), drawn: String(await number(mixed, count, index)) });
   });
+  if (/^#\d+$/.test(location.hash)) $("index").value = location.hash.slice(1); // which no server sees
   form.hidden = false;
 })();

@@ -18,9 +18,20 @@ window.hall = async (box, picks) => {
     }
   }
   if (step === Infinity) step = 260;
-  const money = (amount) => map.currency + " " + (amount / 10 ** map.decimals).toFixed(map.decimals);
-  const name = (s) => s.section + (s.row && ", row " + s.row) + ", " + s.number + (s.wheelchair ? ", wheelchair place" : "");
-  let bits = null, zoom = 1, k = 1, cap = 15; // k: canvas pixels for each unit of the map
+  const { say, locale } = window.say;
+  const price = new Intl.NumberFormat(locale, { style: "currency", currency: map.currency, currencyDisplay: "code", minimumFractionDigits: map.decimals, maximumFractionDigits: map.decimals });
+  const money = (amount) => price.format(amount / 10 ** map.decimals).replaceAll("\u00a0", " ");
+  const name = (s) => {
+    const text = say(s.row ? "seats.name_row_seat" : "seats.name_seat", { section: s.section, row: s.row, seat: s.number });
+    return s.wheelchair ? say("hall.wheelchair", { name: text }) : text;
+  };
+  // The canvas is as large as the window on the hall, however large the hall is in
+  // it: what lies outside is not drawn. room is what is scrolled.
+  const room = document.createElement("div");
+  room.className = "room";
+  canvas.before(room);
+  room.append(canvas);
+  let bits = null, zoom = 1, base = 0, k = 1, most = 8, cursor = null; // k: pixels for each unit of the map
   const state = (s) => bits ? bits[s.pos >> 2] >> (s.pos & 3) * 2 & 3 : 2;
   const at = (s) => [(s.x - left) * k, (s.y - top) * k];
 
@@ -55,69 +66,126 @@ window.hall = async (box, picks) => {
     }
   };
   const draw = () => {
-    const g = canvas.getContext("2d"), r = Math.min(cap, Math.max(1.2, step * k * 0.42)), free = new Map();
+    const g = canvas.getContext("2d"), r = Math.min(15, Math.max(0.7, step * k * 0.42)), free = new Map();
     const carts = new Path2D(), gone = new Path2D(), mine = new Path2D(), ticks = new Path2D();
-    const disc = (path, x, y, r) => { path.moveTo(x + r, y); path.arc(x, y, r, 0, 7); };
+    // Where a disc would be a few dots a square is the same, and ten times quicker.
+    const disc = r < 2.2 ? (path, x, y, r) => path.rect(x - r, y - r, 2 * r, 2 * r) : (path, x, y, r) => { path.moveTo(x + r, y); path.arc(x, y, r, 0, 7); };
+    const x0 = scroll.scrollLeft - 20, y0 = scroll.scrollTop - 20, x1 = x0 + canvas.clientWidth + 40, y1 = y0 + canvas.clientHeight + 40;
     for (const s of seats) {
-      const [x, y] = at(s), st = state(s);
+      const x = (s.x - left) * k, y = (s.y - top) * k, st = state(s);
+      if (x < x0 || x > x1 || y < y0 || y > y1) continue;
       if (picks && picks(s)) {
         mine.rect(x - r * 1.1, y - r * 1.1, r * 2.2, r * 2.2);
         ticks.moveTo(x - r * 0.6, y); ticks.lineTo(x - r * 0.1, y + r * 0.5); ticks.lineTo(x + r * 0.7, y - r * 0.5);
       } else if (st === 0) {
-        if (!free.has(s.tier)) free.set(s.tier, new Path2D());
-        disc(free.get(s.tier), x, y, r);
+        let path = free.get(s.tier);
+        if (!path) free.set(s.tier, path = new Path2D());
+        disc(path, x, y, r);
       } else if (st === 1) disc(carts, x, y, r * 0.8);
       else disc(gone, x, y, r * 0.35);
     }
+    const dots = canvas.width / canvas.clientWidth;
+    g.setTransform(1, 0, 0, 1, 0, 0);
     g.clearRect(0, 0, canvas.width, canvas.height);
+    g.setTransform(dots, 0, 0, dots, -scroll.scrollLeft * dots, -scroll.scrollTop * dots);
     areas(g);
     for (const [tier, path] of free) { g.fillStyle = tier.color || colour("--free"); g.fill(path); }
-    g.lineWidth = Math.max(1, r * 0.35); g.strokeStyle = colour("--pending"); g.stroke(carts);
+    g.lineWidth = Math.max(0.5, r * 0.35); g.strokeStyle = colour("--pending"); g.stroke(carts);
     g.fillStyle = colour("--soft"); g.fill(gone);
     g.fillStyle = colour("--go"); g.fill(mine);
-    g.strokeStyle = colour("--on-go"); g.stroke(ticks);
+    g.lineWidth = Math.max(1, r * 0.3); g.strokeStyle = colour("--on-go"); g.stroke(ticks);
+    if (!cursor || document.activeElement !== scroll) return; // where the keyboard is
+    const [x, y] = at(cursor), around = Math.max(r * 1.5, 6);
+    g.lineWidth = 3; g.strokeStyle = colour("--ink"); g.strokeRect(x - around, y - around, 2 * around, 2 * around);
   };
+  let asked = 0;
+  const soon = () => { asked ||= requestAnimationFrame(() => { asked = 0; draw(); }); };
   const fit = () => {
-    const css = scroll.clientWidth * zoom, dots = Math.min(devicePixelRatio || 1, 4000 / css);
-    scroll.style.height = zoom > 1 ? scroll.clientWidth * high / wide + "px" : ""; // larger, the hall scrolls within
-    canvas.style.width = 100 * zoom + "%";
-    canvas.width = css * dots;
-    canvas.height = css * high / wide * dots;
-    k = canvas.width / wide;
-    cap = 15 * dots;
+    base = scroll.offsetWidth - 2;
+    k = base * zoom / wide;
+    most = Math.max(4, 30 * wide / (step * base)); // there a finger can tell seats apart
+    scroll.style.height = base * high / wide + 2 + "px";
+    room.style.width = base * zoom + "px";
+    room.style.height = base * zoom * high / wide + "px";
+    const dots = Math.min(devicePixelRatio || 1, 2);
+    canvas.style.width = scroll.clientWidth + "px";
+    canvas.style.height = scroll.clientHeight + "px";
+    canvas.width = scroll.clientWidth * dots;
+    canvas.height = scroll.clientHeight * dots;
     draw();
   };
   // enlarge keeps the point under the finger, or the middle, where it is.
   const enlarge = (times, px = scroll.clientWidth / 2, py = scroll.clientHeight / 2) => {
-    const was = zoom;
-    zoom = Math.min(8, Math.max(1, zoom * times));
-    const x = scroll.scrollLeft + px, y = scroll.scrollTop + py;
+    const was = zoom, x = scroll.scrollLeft + px, y = scroll.scrollTop + py;
+    zoom = Math.min(most, Math.max(1, zoom * times));
     fit();
     scroll.scrollTo(x * zoom / was - px, y * zoom / was - py);
-    for (const b of box.querySelectorAll("[data-zoom]")) b.disabled = b.dataset.zoom > 1 ? zoom >= 8 : zoom <= 1;
+    draw();
+    for (const b of box.querySelectorAll("[data-zoom]")) b.disabled = b.dataset.zoom > 1 ? zoom >= most : zoom <= 1;
   };
   for (const b of box.querySelectorAll("[data-zoom]")) b.addEventListener("click", () => enlarge(b.dataset.zoom));
+  scroll.addEventListener("scroll", soon, { passive: true });
+  // show brings seats into the middle, as large as they fit.
+  const show = (some) => {
+    if (!some.length) return;
+    const xs = some.map((s) => s.x), ys = some.map((s) => s.y), low = (n) => n.reduce((a, b) => Math.min(a, b)), up = (n) => n.reduce((a, b) => Math.max(a, b));
+    const w = up(xs) - low(xs) + 4 * step, h = up(ys) - low(ys) + 4 * step;
+    enlarge(Math.min(wide / w, high / h, most) / zoom);
+    scroll.scrollTo(((low(xs) + up(xs)) / 2 - left) * k - scroll.clientWidth / 2, ((low(ys) + up(ys)) / 2 - top) * k - scroll.clientHeight / 2);
+    draw();
+  };
 
   const near = (e) => {
-    const rect = canvas.getBoundingClientRect(), dots = canvas.width / rect.width;
-    let best = null, far = (Math.max(12, step * k / dots) * dots) ** 2;
+    const rect = canvas.getBoundingClientRect(), px = e.clientX - rect.left + scroll.scrollLeft, py = e.clientY - rect.top + scroll.scrollTop;
+    let best = null, far = Math.max(12, step * k) ** 2;
     for (const s of seats) {
-      const [x, y] = at(s), d = (x - (e.clientX - rect.left) * dots) ** 2 + (y - (e.clientY - rect.top) * dots) ** 2;
+      const d = ((s.x - left) * k - px) ** 2 + ((s.y - top) * k - py) ** 2;
       if (d < far) { far = d; best = s; }
     }
     return best;
   };
-  const said = ["free", "in somebody’s cart", "gone"];
-  canvas.addEventListener("pointermove", (e) => {
-    const s = near(e);
-    tip.textContent = s ? name(s) + ", " + money(s.tier.amount) + ": " + said[Math.min(2, state(s))] : "";
-  });
+  const said = [say("hall.free"), say("hall.cart"), say("hall.gone")];
+  const tell = (s) => { tip.textContent = s ? say("hall.seat", { name: name(s), price: money(s.tier.amount), state: picks && picks(s) ? say("hall.mine") : said[Math.min(2, state(s))] }) : ""; };
+  const choose = (s) => { box.dispatchEvent(new CustomEvent("seat", { detail: s })); };
+  canvas.addEventListener("pointermove", (e) => { if (e.pointerType === "mouse") tell(near(e)); });
   canvas.addEventListener("click", (e) => {
-    const rect = scroll.getBoundingClientRect();
+    const rect = canvas.getBoundingClientRect(), s = near(e);
     // Seats too close for a finger: the first tap comes nearer.
-    if (e.pointerType !== "mouse" && step * k * rect.width * zoom / canvas.width < 18) enlarge(4, e.clientX - rect.left, e.clientY - rect.top);
-    else if (near(e)) box.dispatchEvent(new CustomEvent("seat", { detail: near(e) }));
+    if (step * k < (e.pointerType === "mouse" ? 5 : 18) && zoom < most) enlarge(Math.max(4, 24 / (step * k)), e.clientX - rect.left, e.clientY - rect.top);
+    else if (s) { cursor = s; choose(s); tell(s); }
   });
+  // By keyboard: from seat to seat, as they lie.
+  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const next = (from, [dx, dy]) => {
+    let best = from, least = Infinity;
+    for (const s of seats) {
+      const x = s.x - from.x, y = s.y - from.y, along = x * dx + y * dy, across = Math.abs(x * dy) + Math.abs(y * dx);
+      if (along < step * 0.3 || across > along * 2) continue;
+      if (along + 3 * across < least) { least = along + 3 * across; best = s; }
+    }
+    return best;
+  };
+  const follow = (s) => { // nothing is chosen that cannot be seen
+    const [x, y] = at(s), edge = 24;
+    if (x < scroll.scrollLeft + edge || x > scroll.scrollLeft + scroll.clientWidth - edge) scroll.scrollLeft = x - scroll.clientWidth / 2;
+    if (y < scroll.scrollTop + edge || y > scroll.scrollTop + scroll.clientHeight - edge) scroll.scrollTop = y - scroll.clientHeight / 2;
+  };
+  if (picks) {
+    scroll.addEventListener("keydown", (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      const to = steps[e.key], times = { "+": 2, "=": 2, "-": 0.5 }[e.key];
+      if (to) cursor = cursor ? next(cursor, to) : seats.find((s) => state(s) === 0) || seats[0];
+      else if (times) enlarge(times);
+      else if ((e.key === " " || e.key === "Enter") && cursor) choose(cursor);
+      else return;
+      e.preventDefault();
+      if (cursor) follow(cursor);
+      tell(cursor);
+      draw();
+    });
+    scroll.addEventListener("focus", soon);
+    scroll.addEventListener("blur", soon);
+  }
 
   // Once the whole is here only what has changed is asked for, by the cursor of
   // what we hold. Another replica may hold something else under that cursor: then
@@ -143,7 +211,11 @@ window.hall = async (box, picks) => {
     canvas.drawn = true;
     box.dispatchEvent(new CustomEvent("free"));
   };
-  const hall = { seats, state, name, money, draw };
+  // nearest are free seats close to one: at its price first.
+  const nearest = (s, n) => seats.filter((o) => o !== s && state(o) === 0 && !(picks && picks(o)))
+    .map((o) => [Math.hypot(o.x - s.x, o.y - s.y) + (o.tier === s.tier ? 0 : 10 * step), o]).sort((a, b) => a[0] - b[0]).slice(0, n).map(([, o]) => o);
+  const hall = { seats, state, name, money, draw, show, nearest, enlarge };
+  box.hall = hall;
   fit();
   await look();
   // Where it is out of sight nobody is asked.

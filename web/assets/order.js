@@ -21,6 +21,8 @@
   timer = setTimeout(look, wait);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
   order.addEventListener("over", () => { wait = 1000; timer = setTimeout(look, 1000); });
-  const left = order.querySelector("[data-left]").dataset.left - 60;
-  if (left > 0) setTimeout(() => { say.textContent = "One minute left to pay."; }, left * 1000);
+  // Two minutes before the end it is shown, and one before it is said.
+  const left = order.querySelector("[data-left]").dataset.left, warn = document.getElementById("warn");
+  setTimeout(() => { warn.hidden = false; }, Math.max(0, left - 120) * 1000);
+  if (left > 60) setTimeout(() => { say.textContent = window.say.say("order.minute"); }, (left - 60) * 1000);
 })();

@@ -5,7 +5,7 @@
   const place = document.getElementById("place");
   if (!place) return;
   const $ = (id) => document.getElementById(id);
-  const number = Number(place.dataset.number), bar = $("progress");
+  const words = window.say, { say } = words, number = Number(place.dataset.number), bar = $("progress");
   // On standby one asks three times less often: still before one is called.
   const standby = "standby" in place.dataset, slower = 3;
   let least = Infinity, next = 5000, verdicts = [], shown = "", called = place.dataset.view !== "waiting";
@@ -14,12 +14,13 @@
   // Spoken politely, and at most once in half a minute; what is newest waits.
   let spoken = -Infinity, waiting = "", first = "", timer = 0;
   const speak = () => { $("say").textContent = first + waiting; first = ""; spoken = performance.now(); timer = 0; };
-  const say = (text) => {
+  const tell = (text) => {
     waiting = text;
     if (!timer) timer = setTimeout(speak, Math.max(0, spoken + 30000 - performance.now()));
   };
 
-  const roughly = (s) => s < 90 ? Math.max(5, Math.floor(s / 5 + 0.5) * 5) + " s" : s < 5400 ? Math.floor(s / 60 + 0.5) + " min" : (s / 3600).toFixed(1) + " h";
+  const roughly = (s) => s < 90 ? say("time.seconds", { n: Math.max(5, Math.floor(s / 5 + 0.5) * 5) })
+    : s < 5400 ? say("time.minutes", { n: Math.floor(s / 60 + 0.5) }) : say("time.hours", { n: (s / 3600).toFixed(1) });
   const verdict = (d, ahead) => {
     if (d.standby_ahead !== null && ahead >= d.standby_ahead) return "unlikely";
     return d.share * d.tickets * (d.inside + d.at_door + d.coming + d.turn * ahead) < d.seats.free ? "likely" : "possible";
@@ -27,14 +28,13 @@
   // It changes when two documents agree. Who was behind the stock and is not any
   // more is told.
   const judge = (d, ahead) => {
-    const n = window.say.number, words = window.say.words;
     verdicts = [verdicts[1], verdict(d, ahead)];
     if (verdicts[0] !== verdicts[1] && verdicts[0]) return;
     if (verdicts[1] !== shown) $("again").hidden = !(standby && shown === "unlikely");
-    if (verdicts[1] !== shown && !$("again").hidden) first = words.again + " ";
+    if (verdicts[1] !== shown && !$("again").hidden) first = say("place.back_again") + " ";
     shown = verdicts[1];
-    $("verdict").textContent = words[shown] + " " + n(ahead) + " ahead of you, " + n(d.seats.free) + " free and " + n(d.seats.pending) + " in carts.";
-    $("reach").textContent = d.standby_ahead ? words.reach.replace("{n}", n(d.standby_ahead)) : "";
+    $("verdict").textContent = say("verdict." + shown) + " " + say("verdict.numbers", { ahead, free: d.seats.free, pending: d.seats.pending });
+    $("reach").textContent = d.standby_ahead ? say("place.reach", { n: d.standby_ahead }) : "";
     $("reach").hidden = !d.standby_ahead;
     $("standby").hidden = shown !== "unlikely";
   };
@@ -55,33 +55,53 @@
     return 1000 * Math.min(d.poll.max_s, Math.max(d.poll.min_s, wait * d.poll.share_of_eta));
   };
   const wait = (d, ahead) => {
-    const span = eta(d, ahead), n = window.say.number;
+    const span = eta(d, ahead);
     const [from, to] = span ? span.map(roughly) : [];
-    $("eta").textContent = !span || ahead === 0 ? "" : from === to ? "About " + from : "About " + from + " to " + to;
-    place.querySelector("[data-f=ahead]").textContent = n(ahead);
-    $("people").textContent = ahead === 1 ? "person" : "people";
+    $("eta").textContent = !span || ahead === 0 ? "" : from === to ? say("time.about", { from }) : say("time.range", { from, to });
+    const [before, count, after] = say("place.ahead", { n: ahead }).split(/<\/?b>/);
+    const b = document.createElement("b");
+    b.textContent = count;
+    $("people").replaceChildren(before, b, after);
+    $("wave").hidden = !(d.wave > 1 && d.state === "open");
     bar.value = Math.max(bar.value, bar.max - ahead);
     judge(d, ahead);
-    document.title = ($("again").hidden ? n(ahead) + " ahead" : window.say.words.again) + " – " + place.dataset.sale;
+    document.title = ($("again").hidden ? say("place.ahead_title", { n: ahead }) : say("place.back_again")) + " – " + place.dataset.sale;
     next = ahead ? poll(d, ahead) : 1000; // whoever is first is called in a moment
     if (standby && shown === "unlikely" && ahead) next = Math.min(1000 * d.poll.max_s, slower * next);
-    say(n(ahead) + " ahead of you. " + $("eta").textContent);
+    tell(say("place.ahead_said", { n: ahead, eta: $("eta").textContent }));
   };
+  // Two soft tones. A browser lets a page sound only after it was asked to, by the
+  // reader's own hand: that is the box.
+  let sounds = null;
+  $("sound")?.addEventListener("change", (e) => {
+    sounds ||= new AudioContext();
+    if (e.target.checked) sounds.resume().then(chime);
+  });
+  const chime = () => [660, 880].forEach((hertz, i) => {
+    const tone = sounds.createOscillator(), loud = sounds.createGain(), at = sounds.currentTime + i * 0.25;
+    tone.frequency.value = hertz;
+    loud.gain.setValueAtTime(0.15, at);
+    loud.gain.exponentialRampToValueAtTime(0.001, at + 0.6);
+    tone.connect(loud).connect(sounds.destination);
+    tone.start(at);
+    tone.stop(at + 0.6);
+  });
   const turn = () => {
     called = true;
     const here = document.activeElement;
-    $("head").textContent = "It is your turn";
-    document.title = "It is your turn – " + place.dataset.sale;
+    $("head").textContent = say("place.turn");
+    document.title = say("place.turn") + " – " + place.dataset.sale;
     $("turn").hidden = false;
     for (const id of ["wait", "live", "check"]) $(id).hidden = true;
     if (here === document.body || $("wait").contains(here)) $("head").focus();
-    say("It is your turn. You can go in now.");
+    tell(say("place.turn_said"));
+    if ($("sound").checked) chime();
   };
   document.addEventListener("status", ({ detail: d }) => {
     if (String(d.epoch) !== place.dataset.epoch || d.state === "closed") { window.go(location.href); return; }
-    $("sale").textContent = window.say.plain(d) ? "" : window.say.sale(d);
+    $("sale").textContent = words.plain(d) ? "" : words.sale(d);
     $("sale").hidden = !$("sale").textContent;
-    if ($("opens")) $("opens").hidden = !window.say.early(d);
+    if ($("opens")) $("opens").hidden = !words.early(d);
     least = Math.min(least, Math.max(0, number - d.front)); // never back
     if (called) return;
     if (number < d.front) turn(); else wait(d, least);
@@ -110,15 +130,15 @@
     button.disabled = true;
     for (let tries = 0; ; tries++) {
       const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
-      if (res && res.type === "opaqueredirect") { location.assign("/e/" + place.dataset.event + "/seats"); return; }
+      if (res && res.type === "opaqueredirect") { location.assign(place.dataset.at + "/seats"); return; }
       if (res && res.status === 403) { form.submit(); return; } // something is asked for first: its page says what
-      if (res && res.ok && !stands(await res.text())) { location.replace("/e/" + place.dataset.event + "/place"); return; }
-      $("door").textContent = "You are at the door. Who came first goes in first; this page goes in by itself.";
-      say("You are at the door.");
+      if (res && res.ok && !stands(await res.text())) { location.replace(place.dataset.at + "/place"); return; }
+      $("door").textContent = say("place.at_door_auto");
+      tell(say("place.at_door_short"));
       await new Promise((r) => setTimeout(r, res && res.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));
       if (tries > 30 && document.hidden) break; // nobody looks: let others in
     }
     button.disabled = false;
-    $("door").textContent = "Are you still there? Press the button to go in.";
+    $("door").textContent = say("place.still_there");
   });
 })();

@@ -3,10 +3,11 @@
 (() => {
   const box = document.querySelector("[data-status]");
   if (!box) return;
-  const words = JSON.parse(box.dataset.words), asof = document.getElementById("asof");
-  const number = new Intl.NumberFormat("en"), time = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+  const { say, number, has, locale } = window.say, asof = document.getElementById("asof");
+  const time = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
   const early = (d) => ["scheduled", "lobby", "drawing"].includes(d.state);
-  window.say = { words, early, plain: (d) => d.state === "open" || early(d), number: (n) => number.format(n), sale: (d) => words[d.state === "closed_on_doubt" && words[d.state + d.reason] ? d.state + d.reason : d.state] || "" };
+  const doubted = (d) => say("doubt.sentence", { why: say("doubt." + (has("doubt." + d.reason) ? d.reason : "unknown")) });
+  Object.assign(window.say, { early, plain: (d) => d.state === "open" || early(d), sale: (d) => d.state === "closed_on_doubt" ? doubted(d) : say("state." + d.state) });
 
   const bar = (d) => {
     const all = d.seats.sold + d.seats.pending + d.seats.free || 1, part = (n) => (100 * n / all).toFixed(2) + "%";
@@ -17,7 +18,7 @@
   };
   const draw = (d) => {
     const flat = { ...d, ...d.seats };
-    for (const el of document.querySelectorAll("dd[data-f]")) el.textContent = flat[el.dataset.f] === null ? "not known" : number.format(flat[el.dataset.f]);
+    for (const el of document.querySelectorAll("dd[data-f]")) el.textContent = flat[el.dataset.f] === null ? say("stock.unknown") : number(flat[el.dataset.f]);
     bar(d);
     document.dispatchEvent(new CustomEvent("status", { detail: d }));
   };
@@ -52,10 +53,10 @@
       else throw new Error(res.status);
       failed = 0;
       seen = Date.now();
-      asof.textContent = "As of " + time.format(newer);
+      asof.textContent = say("stock.asof", { time: time.format(newer) });
     } catch (e) {
       if (!(e instanceof TypeError)) doubt(); // which it is when it is this browser that is cut off
-      if (++failed > 1) asof.textContent = "No answer since " + time.format(seen) + "; we go on asking. Places are kept.";
+      if (++failed > 1) asof.textContent = say("stock.silent", { time: time.format(seen) });
     }
   };
   // One request chain: the next is asked for when the last is through. A hidden
