@@ -22,14 +22,17 @@ type refundMetrics struct {
 	stopped  prometheus.Gauge
 }
 
-func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, most int, t *throne) *refundMetrics {
+func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfig, t *throne) *refundMetrics {
 	f := promauto.With(r)
 	f.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "waitroom_refund_calls_in_flight", Help: "Calls to the provider under way.",
 	}, func() float64 { return float64(o.InFlight()) })
 	f.NewGauge(prometheus.GaugeOpts{
 		Name: "waitroom_refund_calls_in_flight_max", Help: "Calls to the provider under way at most.",
-	}).Set(float64(most))
+	}).Set(float64(c.CallsInFlight))
+	f.NewGauge(prometheus.GaugeOpts{
+		Name: "waitroom_refund_on_its_way_max_seconds", Help: "How long the provider may have a refund on its way before a person hears of it.",
+	}).Set(c.OnItsWayFor.Seconds())
 	f.NewCounterFunc(prometheus.CounterOpts{
 		Name: "waitroom_refund_starts_total", Help: "Calls that were handed to the transport.",
 	}, func() float64 { return float64(o.Starts()) })

@@ -15,6 +15,7 @@ import (
 	"waitroom/internal/admission/dynamo"
 	"waitroom/internal/daemon"
 	"waitroom/internal/process"
+	"waitroom/internal/refunds"
 	"waitroom/internal/ticket"
 )
 
@@ -50,7 +51,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 	h.Pay = "http://" + at["pay"]
 	refunder := daemon.RefunderConfig{
 		ProviderAccount: pay.ProviderAccount, ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
-		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, Conns: 4,
+		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, OnItsWayFor: refunds.OnItsWayFor, Conns: 4,
 	}
 	if _, err := h.run(ctx, "refunder", func(ctx context.Context, c daemon.Common) error {
 		refunder.Common = c

@@ -13,6 +13,7 @@ type Step struct {
 	Outcome   Outcome
 	Refund    string // the provider's name, where it is known
 	Stop      bool   // no call can succeed: the outlet stops
+	Ask       bool   // a person hears of it, though it goes on by itself
 	Detail    string // for a person
 }
 
@@ -33,6 +34,7 @@ func (c Case) After(v Verb, a Answer, now time.Time, chance float64) Step {
 	case c.Status.Ended(), c.Status == Manual: // a notice or a person was faster
 	case c.Status == Pending:
 		s.Wait = max(c.untilNews(now), a.RetryAfter)
+		s.Ask = a.Outcome == Rejected // the provider does not know what it said to have
 	case v == Create:
 		c.afterSend(&s, a, now, chance)
 	default:

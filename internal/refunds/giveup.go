@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -37,7 +38,7 @@ func (l Ledger) GiveUp(ctx context.Context) (moved int, err error) {
 		}
 		moved++
 	}
-	return moved, errors.Join(faults, l.listLate(ctx))
+	return moved, errors.Join(faults, l.listLate(ctx), l.listPending(ctx))
 }
 
 // giveUp looks again under the lock: a call, a notice or a person may have been
@@ -60,8 +61,10 @@ func (l Ledger) giveUp(ctx context.Context, id string) error {
 
 // listLate puts what broke the promise before a person where it is not theirs to
 // decide yet: what was never sent, and what has a call of which nobody hears, a
-// whole call's limit after its time. Who ends an operation meanwhile has its row, or
-// waits for it here and then finds the item: none is left of what has its end.
+// whole call's limit after its time. It stays with them until it has its end: where
+// somebody took it off the list before, it is there again. Who ends an operation
+// meanwhile has its row, or waits for it here and then finds the item: none is left
+// of what has its end.
 func (l Ledger) listLate(ctx context.Context) error {
 	_, err := l.Pool.Exec(ctx, `
 		WITH late AS MATERIALIZED (
@@ -70,10 +73,48 @@ func (l Ledger) listLate(ctx context.Context) error {
 		    OR status IN ('submitted', 'unknown') AND call IS NOT NULL
 		      AND give_up_at <= clock_timestamp() - (SELECT call_limit FROM outlet_quota))
 		  FOR SHARE SKIP LOCKED)
-		INSERT INTO human_list (kind, subject, operation, order_id, payment_id, detail)
+		INSERT INTO human_list AS h (kind, subject, operation, order_id, payment_id, detail)
 		SELECT $1, id, id, order_id, payment_id, CASE WHEN call IS NULL THEN 'it was never sent, and still waits for its turn'
 		  ELSE 'its time is over, and its call has no answer' END
 		FROM late
-		ON CONFLICT (kind, subject) DO NOTHING`, isLate)
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		WHERE h.resolved_at IS NOT NULL`, isLate)
 	return wrap("list late refunds", err)
+}
+
+// OnItsWayFor is how long the provider may have a refund before a person hears of it.
+const OnItsWayFor = 10 * 24 * time.Hour
+
+// listPending tells a person, once, of what the provider has had for so long that
+// its account may be empty, or its word lost. Nothing is in doubt: it stays pending,
+// and is asked after as before.
+func (l Ledger) listPending(ctx context.Context) error {
+	if l.OnItsWayFor == 0 {
+		l.OnItsWayFor = OnItsWayFor
+	}
+	says := "it has been on its way at the provider for " + l.OnItsWayFor.String() + " and longer"
+	rows, err := l.Pool.Query(ctx, `
+		SELECT f.id FROM refund_operations f
+		WHERE f.status = 'pending' AND f.ended_at IS NULL AND f.accepted_at <= clock_timestamp() - $1::interval
+		  AND NOT EXISTS (SELECT FROM human_list h JOIN human_notes n ON n.item = h.id
+		    WHERE h.kind = $2 AND h.subject = f.id AND n.note = $3)
+		ORDER BY f.accepted_at LIMIT 200`, l.OnItsWayFor, isLate, says)
+	if err != nil {
+		return fmt.Errorf("list refunds on their way: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("list refunds on their way: %w", err)
+	}
+	var faults error
+	for _, id := range ids {
+		faults = errors.Join(faults, pg.InTx(ctx, l.Pool, func(tx pgx.Tx) error {
+			e, err := lockEntry(ctx, tx, id)
+			if err != nil || e.Status != Pending {
+				return err
+			}
+			return listOnce(ctx, tx, item{isLate, id, id, says})
+		}))
+	}
+	return faults
 }

@@ -14,7 +14,7 @@ const (
 	wasGivenUp  = "refund_manual"   // its budgets or its time are spent
 	wasRejected = "refund_rejected" // the provider will not do it
 	hasFailed   = "refund_failed"   // the money did not arrive
-	isLate      = "refund_late"     // the promise is broken, and it still waits for its turn
+	isLate      = "refund_late"     // the promise is broken, or the provider has it for long; it goes on by itself
 	madeByHand  = "refund_by_hand"  // a refund that none of our operations made
 	differs     = "refund_differs"  // the provider tells what our ledger rules out
 	keyRefused  = "outlet_stopped"  // no call can succeed: the account's key is refused
@@ -64,6 +64,26 @@ func list(ctx context.Context, tx pgx.Tx, i item) error {
 		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
 		WHERE h.resolved_at IS NOT NULL AND (h.kind <> $5 OR h.detail <> excluded.detail)`,
 		i.kind, i.subject, i.operation, i.detail, differs)
+	if err != nil {
+		return fmt.Errorf("human list: %s %s: %w", i.kind, i.subject, err)
+	}
+	return nil
+}
+
+// listOnce opens an item, or opens it anew, or adds to the history of one that is
+// open, for these words once: a person who has had them is not asked again.
+func listOnce(ctx context.Context, tx pgx.Tx, i item) error {
+	_, err := tx.Exec(ctx, `
+		WITH said AS (
+		  INSERT INTO human_notes (item, by, did, note)
+		  SELECT h.id, said_by(), 'noted', left($4, 1000) FROM human_list h
+		  WHERE h.kind = $1 AND h.subject = $2 AND h.resolved_at IS NULL
+		    AND NOT EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.note = left($4, 1000)))
+		INSERT INTO human_list AS h (kind, subject, operation, order_id, payment_id, detail)
+		SELECT $1, $2, f.id, f.order_id, f.payment_id, left($4, 1000) FROM refund_operations f WHERE f.id = $3
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, opened_at = now(), detail = excluded.detail
+		WHERE h.resolved_at IS NOT NULL AND NOT EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.note = excluded.detail)`,
+		i.kind, i.subject, i.operation, i.detail)
 	if err != nil {
 		return fmt.Errorf("human list: %s %s: %w", i.kind, i.subject, err)
 	}

@@ -79,6 +79,11 @@ func (e entry) record(ctx context.Context, tx pgx.Tx, s Step, over bool) error {
 	if err != nil {
 		return fmt.Errorf("refund %s to %s: %w", e.id, s.Status, err)
 	}
+	if s.Ask {
+		if err := listOnce(ctx, tx, item{isLate, e.id, e.id, "it is on its way, and asked after, the provider says: " + s.why()}); err != nil {
+			return err
+		}
+	}
 	if e.Status == s.Status {
 		return nil
 	}

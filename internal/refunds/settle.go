@@ -3,6 +3,7 @@ package refunds
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -17,6 +18,9 @@ type Ledger struct {
 	Pool *pgxpool.Pool
 	// Chance spreads retries: 0 to 1, another each time.
 	Chance func() float64
+	// OnItsWayFor is how long the provider may have a refund before a person hears
+	// of it; 0: OnItsWayFor.
+	OnItsWayFor time.Duration
 }
 
 // Sent is a call that is over: what was asked, how it started, what it came to.

@@ -37,6 +37,9 @@ type Item struct {
 	// It was ended as not refunded, the provider has told of it as done since, and
 	// nothing follows it.
 	WronglyNot bool
+	// It is late, and still goes by itself: until it has its end, or is another
+	// person's question, nobody's word takes it off the list.
+	StillLate bool
 }
 
 // Can are the deeds that its state allows.
@@ -58,6 +61,9 @@ func (i Item) Can() []Do {
 		if i.WronglyNot {
 			can = append(can, Refunded)
 		}
+	}
+	if i.StillLate {
+		return can
 	}
 	return append(can, Resolve)
 }
@@ -85,7 +91,8 @@ const itemColumns = `
 	  EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status <> 'failed'
 	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)),
 	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
-	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded')
+	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded'),
+	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false)
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 	LEFT JOIN payments p ON p.id = h.payment_id
 	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id

@@ -1,0 +1,90 @@
+package refunds_test
+
+import (
+	"slices"
+	"testing"
+
+	"waitroom/internal/refunds"
+	"waitroom/internal/support"
+)
+
+// item is the one that is open, as the desk reads it.
+func (d *desk) item() support.Item {
+	d.t.Helper()
+	items, err := support.Items(d.t.Context(), d.Pool, support.Which{Most: 10})
+	if err != nil || len(items) != 1 {
+		d.t.Fatalf("the human list is %+v, %v; want one item", items, err)
+	}
+	return items[0]
+}
+
+func (d *desk) does(i support.Item, do support.Do) support.Verdict {
+	d.t.Helper()
+	v, err := support.Act(d.t.Context(), d.Pool, support.Deed{Item: i.ID, By: "ann", Do: do, Why: "it goes out when the key is good"})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return v
+}
+
+func (d *desk) givesUp() {
+	d.t.Helper()
+	if _, err := d.ledger.GiveUp(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// A late refund that was never sent is somebody's until it has its end: no word
+// takes it off the list, and what was taken off it comes back.
+func TestALateRefundIsSomebodysUntilItsEnd(t *testing.T) {
+	d := openDesk(t)
+	id := d.owed("cyd")
+	d.exec(`UPDATE refund_operations SET give_up_at = now() - interval '2 hours', accepted_at = now() - interval '2 hours 15 minutes'`)
+	d.givesUp()
+	i := d.item()
+	if can := i.Can(); slices.Contains(can, support.Resolve) {
+		t.Errorf("a %s of an operation that is %s can %v", i.Kind, i.Status, can)
+	}
+	if v := d.does(i, support.Resolve); v != support.NotNow {
+		t.Errorf("resolved while it waits: %s, want %s", v, support.NotNow)
+	}
+	d.exec(`UPDATE human_list SET resolved_at = now()`)
+	d.givesUp()
+	d.want(id, "queued, 1000 pending, 0 refunded, 1 asked")
+	d.answer(yes("re_1"))
+	d.want(id, "confirmed, 0 pending, 1000 refunded, 0 asked")
+}
+
+// What the provider has on its way for longer than a person would wait, or does not
+// know any more, is a person's, once; it stays pending, and its money reserved.
+func TestARefundThatStaysOnItsWayIsSomebodysOnce(t *testing.T) {
+	for what, c := range map[string]struct {
+		accepted string
+		answer   refunds.Answer
+	}{
+		"on its way for 60 days":         {"60 days", refunds.Answer{Outcome: refunds.OnItsWay, Refund: "re_1"}},
+		"the provider does not know it":  {"1 hour", refunds.Answer{Outcome: refunds.Rejected, HTTP: 404, Detail: "resource_missing"}},
+		"both, the one after the other":  {"60 days", refunds.Answer{Outcome: refunds.Rejected, HTTP: 404, Detail: "resource_missing"}},
+		"a look that says nothing of it": {"60 days", refunds.Answer{Outcome: refunds.TimedOut}},
+	} {
+		d := openDesk(t)
+		id := d.owed("cyd")
+		d.answer(refunds.Answer{Outcome: refunds.OnItsWay, Refund: "re_1"})
+		d.givesUp()
+		d.want(id, "pending, 1000 pending, 0 refunded, 0 asked")
+		d.exec(`UPDATE refund_operations SET accepted_at = now() - $1::interval, first_sent_at = now() - $1::interval, give_up_at = now() - $1::interval`, c.accepted)
+		for range 5 {
+			d.answer(c.answer)
+			d.givesUp()
+			d.want(id, "pending, 1000 pending, 0 refunded, 1 asked")
+		}
+		if v := d.does(d.item(), support.Resolve); v != support.Done {
+			t.Errorf("%s: resolved by a person who asked the provider: %s", what, v)
+		}
+		d.answer(c.answer)
+		d.givesUp()
+		d.want(id, "pending, 1000 pending, 0 refunded, 0 asked")
+		d.answer(refunds.Answer{Outcome: refunds.Failed, Refund: "re_1"})
+		d.want(id, "failed_later, 0 pending, 0 refunded, 1 asked")
+	}
+}
