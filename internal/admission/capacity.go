@@ -25,6 +25,7 @@ const (
 	ByClaims   Limit = "claims"    // the claimers do not bear more
 	ByPayments Limit = "payments"  // the payment provider does not
 	ByInside   Limit = "inside"    // as many are inside as the organiser allows
+	ByStore    Limit = "store"     // people stand at the door: the line's store, or the ledger, is slow
 )
 
 // How the ceiling moves. A step up is small beside a step down, so that it

@@ -25,7 +25,7 @@ type Figures struct {
 	Late       int64 `json:"late,omitempty"` // of those at the door, in the grace lane
 	Room       int64 `json:"room,omitempty"` // people who may still come in by the organiser's cap, if there is one
 
-	Pace float64 `json:"pace,omitempty"` // people a second that such a cap lets in once it is reached; 0: there is none
+	Pace float64 `json:"pace,omitempty"` // people a second that such a cap lets in once it is reached, or a slow store; 0: there is neither
 	Stay float64 `json:"stay,omitempty"` // seconds that somebody is inside, as it counts
 
 	Ceiling float64 `json:"ceiling,omitempty"` // people a second that are borne, as measured; 0: what is asked for
@@ -81,7 +81,7 @@ func (r *Release) figures(now time.Time, tail, atDoor int64) Figures {
 		Share:      short(share), Tickets: short(tickets),
 		Turn: short(r.front.turn), Come: short(r.front.come().Seconds()),
 		Seen: r.before.Seen + r.learnt.seen(), Called: r.front.seen,
-		Rate: r.rate, By: r.by, Pace: short(r.cappedPace()), Stay: short(r.stay()), Ceiling: short(r.capacity.ceiling), Burden: r.capacity.burden(),
+		Rate: r.rate, By: r.by, Pace: short(r.slowest()), Stay: short(r.stay()), Ceiling: short(r.capacity.ceiling), Burden: r.capacity.burden(),
 	}
 	return f
 }

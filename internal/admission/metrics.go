@@ -43,7 +43,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		lost:    counter("lost_total", "Facts and evidence that gave way at a bound.", "what"),
 		grace:   counter("grace_takes_total", "Credits taken by this replica for latecomers.", "event"),
 		rate:    gauge("rate", "People a second: in force, and as the organiser set it.", "event", "of"),
-		limited: gauge("rate_limited", "1 for what bounds the rate in force: organiser, claims, payments or inside.", "event", "by"),
+		limited: gauge("rate_limited", "1 for what bounds the rate in force: organiser, claims, payments, inside or store.", "event", "by"),
 		room:    gauge("room", "People who may still come in by the organiser's cap.", "event"),
 		holding: gauge("holding", "1 while this replica releases the event.", "event"),
 		waits:   gauge("waiting", "What waits in this replica's bounded queues.", "event", "queue"),
@@ -54,7 +54,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 func (m *Metrics) bounds(event string, sale Sale, f Figures) {
 	m.rate.WithLabelValues(event, "force").Set(f.Rate)
 	m.rate.WithLabelValues(event, "organiser").Set(sale.Rate)
-	for _, by := range []Limit{ByRate, ByClaims, ByPayments, ByInside} {
+	for _, by := range []Limit{ByRate, ByClaims, ByPayments, ByInside, ByStore} {
 		value := 0.0
 		if by == f.By {
 			value = 1

@@ -53,6 +53,7 @@ type Release struct {
 
 	within *Within
 	stays  stays
+	served served
 	space  int64 // room by the organiser's cap, at the last step
 
 	passes map[int64]*pass // by take
@@ -103,6 +104,7 @@ func (r *Release) goOn(f Figures, now time.Time) {
 	r.dry.exhausted = f.State == Exhausted
 	r.before = f
 	r.capacity.goOn(f, now)
+	r.served.goOn(f, now, r.taken)
 	r.front.parted = parted{places: f.Left, from: r.called, to: f.LeftTo, at: time.UnixMilli(f.At)}
 	r.front.last = f.LeftTo
 	if r.called > 0 {
@@ -135,6 +137,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	r.refresh(now, share)
 	r.people = r.count(now, share)
 	r.rate, r.by = r.pace(share)
+	r.serves(now, door, atDoor-r.late-r.stuck)
 	expected := r.stock.expected()
 	budget := budget(expected, r.people, share, tickets, r.sale.Slack)
 	calls := budget

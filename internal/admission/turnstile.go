@@ -255,6 +255,8 @@ func (t *turnstile) drained() bool {
 
 // run serves the door, while somebody stands at it, a little more often than
 // credit comes. The pause differs, so that of two replicas none is always first.
+// It runs beside what the store takes: added to that, it would let the door's
+// credit run over, which holds one step's.
 func (t *turnstile) run(ctx context.Context) {
 	for {
 		select {
@@ -262,7 +264,7 @@ func (t *turnstile) run(ctx context.Context) {
 			return
 		case <-t.wake:
 		}
-		for t.serve(ctx) && pause(ctx, Tick/2+rand.N(Tick/4)) == nil {
+		for begun := time.Now(); t.serve(ctx) && pause(ctx, Tick/2+rand.N(Tick/4)-time.Since(begun)) == nil; begun = time.Now() {
 		}
 	}
 }

@@ -41,9 +41,10 @@ func Ahead(number, front int64) int64 { return max(0, number-front) }
 
 // ETA is when a place with so many ahead of it will be called: as likely
 // before p50 as after it, and nine times in ten before p90. False: nobody is
-// let in, so nobody can say. Where a cap on people inside lets in fewer than the
-// rate, it is reckoned as reached, also while it is not yet: while a hall fills,
-// the wait is shorter than told, by no more than somebody stays inside.
+// let in, so nobody can say. Where a slow store lets in fewer than the rate, the wait
+// is reckoned by these. Where a cap on people inside does, it is reckoned as reached,
+// also while it is not yet: while a hall fills, the wait is shorter than told, by no
+// more than somebody stays inside.
 func (f Figures) ETA(ahead int64, now time.Time) (p50, p90 time.Duration, known bool) {
 	if f.Rate <= 0 || f.State != Open && !f.State.Early() {
 		return 0, 0, false

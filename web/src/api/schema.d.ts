@@ -2019,10 +2019,10 @@ export interface components {
             /** @description What bounds the rate in force, and how many are inside */
             capacity: {
                 /**
-                 * @description organiser: what was asked for is in force; inside: max_inside lets in fewer
+                 * @description organiser: what was asked for is in force; inside: max_inside lets in fewer; store: who is let in is written down too slowly for the rate, and waits are told by how many are
                  * @enum {string}
                  */
-                limited_by: "organiser" | "claims" | "payments" | "inside";
+                limited_by: "organiser" | "claims" | "payments" | "inside" | "store";
                 /** @description People inside at once, as the organiser set it; null: no cap */
                 max_inside: number | null;
                 /** @description People a second, as asked for; 0: nothing that makes sense */
