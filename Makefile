@@ -3,6 +3,7 @@
 # make test    everything, on real servers; installs what is missing
 # make outlet-proof  the refunds' outlet, slow, cut, stopped and killed, against the provider's own log
 # make courier-proof  what organisers are promised, against fifty receivers of which fifteen are bad
+# make kill-demo  a sale in which every process and server is killed in turn, at named points too: ARGS="-short"
 # make webhooks-negative  each judgement of the plan audit put back to what it was when wrong, and caught
 # make mutants  a defect seeded against each promise, one by one, and caught: ARGS="P1 P8 quota"
 # make bench   the line and the claims against their anchors: BENCH lines, and bench/results.json
@@ -16,7 +17,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 GO_SOURCES  := $(wildcard cmd examples internal sql web/*.go)
 
-.PHONY: demo build test outlet-proof courier-proof webhooks-negative mutants bench assets check fmt
+.PHONY: demo build test outlet-proof courier-proof kill-demo webhooks-negative mutants bench assets check fmt
 
 demo:
 	@scripts/need.sh go postgres
@@ -61,6 +62,11 @@ courier-proof:
 assets:
 	@scripts/need.sh node tools
 	@scripts/assets.sh web
+
+kill-demo:
+	@scripts/need.sh go postgres redis node tools
+	go build -o bin/ ./cmd/...
+	@bin/killdemo $(ARGS)
 
 check:
 	@scripts/need.sh go

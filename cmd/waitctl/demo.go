@@ -18,10 +18,8 @@ import (
 	"waitroom/internal/crowd"
 	"waitroom/internal/demo"
 	"waitroom/internal/inventory"
-	"waitroom/internal/listing"
 	"waitroom/internal/payprov"
 	"waitroom/internal/process"
-	"waitroom/internal/seating"
 )
 
 type demoCmd struct {
@@ -115,7 +113,10 @@ func (c *demoCmd) Run(ctx context.Context, out io.Writer) error {
 				Leave: 0.03, Reload: 0.05, DoubleClick: 0.05, Seed: c.Seed,
 			},
 		},
-		Limit: c.limit(len(hall.Seats)), File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit, Harm: c.Harm,
+		Limit: c.limit(len(hall.Seats)), File: c.JSON, Out: out, Columns: columns(out), Stay: !c.Exit,
+	}
+	if c.Harm {
+		config.Harm = demo.HarmReplicas
 	}
 	if c.Chaos == "money" {
 		config = config.WithMoneyChaos()
@@ -177,15 +178,10 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 		}
 		name = c.Plan
 	}
-	plan, err := seating.Parse(name, data)
+	plan, offered, err := demo.Hall(name, data)
 	if err != nil {
 		return inventory.Event{}, inventory.Hall{}, err
 	}
-	sold, err := seating.Sell(plan, seating.Offer{File: name, Currency: "EUR", Prices: prices(plan)})
-	if err != nil {
-		return inventory.Event{}, inventory.Hall{}, err
-	}
-	offered := (&listing.Hall{Hall: sold}).Kept()
 	for i := range min(c.HoldBack, len(offered.Seats)) {
 		offered.Seats[i*len(offered.Seats)/c.HoldBack].HeldBack = true
 	}
@@ -193,15 +189,7 @@ func (c *demoCmd) event() (inventory.Event, inventory.Hall, error) {
 		ID: "demo", Title: plan.Name, Venue: "Somewhere near you", Currency: "EUR",
 		Rate: &c.Rate, LineCap: 2_000_000, OrderLimit: 4, AccountLimit: 4, PassQuota: 4, PassLife: 10 * time.Minute,
 		CallWindow: 2 * time.Minute, PayWithin: c.PayWithin, PayExtension: c.PayWithin / 4, StockSlack: 0.5,
-	}, *offered, nil
-}
-
-// prices go down from category to category.
-func prices(p seating.Plan) (out []seating.Price) {
-	for i, category := range p.Categories {
-		out = append(out, seating.Price{Category: category.Name, AmountMinor: int64(max(9500-1500*i, 2000))})
-	}
-	return out
+	}, offered, nil
 }
 
 // columns tells how wide out is, so that the view can stay in its place; nil if

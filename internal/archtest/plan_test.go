@@ -59,8 +59,11 @@ var arrows = map[string][]string{
 	"internal/trial":     {"internal/audit", "internal/pg", "internal/refunds", "internal/stack", "sql"},
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
-		"internal/seating", "internal/pg", "internal/inventory", "internal/process",
+		"internal/seating", "internal/pg", "internal/inventory", "internal/listing", "internal/process",
 		"internal/admission", "internal/admission/dynamo", "internal/ticket", "internal/webhooks", "sql",
+	},
+	"internal/ordeal": {
+		"internal/audience", "internal/audit", "internal/crowd", "internal/demo", "internal/inventory", "internal/payprov", "internal/pg", "internal/stack", "examples",
 	},
 	"examples": {},
 }
@@ -77,6 +80,7 @@ var composers = map[string][]string{
 	"cmd/payprov":       {},
 	"cmd/bench":         {},
 	"cmd/outletproof":   {},
+	"cmd/killdemo":      {},
 	"cmd/mutants":       {},
 	"cmd/webhooksproof": {},
 	"cmd/courierproof":  {},

@@ -22,6 +22,7 @@ type fan struct {
 	ticket, pass       string
 	number, epoch, let int64
 	index              int64 // in the lobby
+	version            int64 // of the latest answer about the place that was shown
 	replica            atomic.Uint32
 }
 
@@ -205,11 +206,13 @@ func (f *fan) restless(ctx context.Context) bool {
 	return false
 }
 
-// look asks the server for the place, as a page without script does.
+// look asks the server for the place, as a page without script does. An answer of
+// another replica may be an earlier one, and is not shown.
 func (f *fan) look(ctx context.Context) {
 	r := f.ask(ctx, "GET", f.path("/places/me"), f.ticket, "", nil)
-	var got struct{ Number, Ahead int64 }
-	if r.status == 200 && r.into(&got) {
+	var got struct{ Number, Ahead, Version int64 }
+	if r.status == 200 && r.into(&got) && got.Version >= f.version {
+		f.version = got.Version
 		f.tell(r.at, told{Op: "place", Number: got.Number, Ahead: got.Ahead})
 	}
 }

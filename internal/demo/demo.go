@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,14 +30,17 @@ type Config struct {
 	Crowd crowd.Config
 	Limit time.Duration // the fans are sent home then, sold out or not
 	File  string        // the report, as JSON; a page of the same name lies beside it
-	Out   io.Writer
+	// Witness is a file for all that people were told. Empty: it goes with the run.
+	Witness string
+	Out     io.Writer
 	// Columns are those of the terminal that Out is, and the view stays in one
 	// place; nil: it is none.
 	Columns func() int
 	// Stay keeps the house open afterwards, until the context ends.
 	Stay bool
-	// Harm kills and stops replicas that release, during the sale.
-	Harm bool
+	// Harm is done to the house during the sale, which ends without it if the seats
+	// are gone first. Nil: none.
+	Harm func(context.Context, *House) error
 }
 
 // What ends a demo without a report, and is nobody's fault.
@@ -67,7 +71,7 @@ func Run(ctx context.Context, c Config) (r Report, err error) {
 	}
 	defer func() { err = h.end(err) }()
 	fmt.Fprintf(c.Out, "on sale: %s/e/%s\n", h.Public, c.Event.ID)
-	r, err = sell(ctx, c, h, filepath.Join(dir, "witness.ndjson"))
+	r, err = sell(ctx, c, h, cmp.Or(c.Witness, filepath.Join(dir, "witness.ndjson")))
 	if err != nil || !c.Stay {
 		return r, orEnded(ctx, err)
 	}
@@ -105,13 +109,20 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 	if c.Lobby {
 		beside(func() error { return h.beacon(coming, h.DatabaseURL, c.Event.ID) })
 	}
-	if c.Harm {
-		beside(func() error { return h.harm(coming) })
-	}
+	harmed := make(chan struct{})
+	go func() {
+		defer close(harmed)
+		if c.Harm == nil {
+			return
+		}
+		if err := c.Harm(coming, h); err != nil {
+			h.failed <- err
+		}
+	}()
 	gone := make(chan error, 1)
 	go func() { gone <- fans.Run(coming) }()
 
-	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, columns: c.Columns}, gone: gone, sendHome: home}
+	w := &watch{c: c, h: h, fans: fans, view: view{out: c.Out, columns: c.Columns}, gone: gone, harmed: harmed, sendHome: home}
 	if err := w.until(ctx); err != nil {
 		return Report{}, err
 	}
@@ -131,12 +142,13 @@ func sell(ctx context.Context, c Config, h *House, log string) (Report, error) {
 
 // watch looks at the sale once a second, as anybody could, and sees its end.
 type watch struct {
-	c    Config
-	h    *House
-	fans *crowd.Crowd
-	view view
-	gone chan error // told once the last fan is home; nil when it was
-	home bool
+	c      Config
+	h      *House
+	fans   *crowd.Crowd
+	view   view
+	gone   chan error // told once the last fan is home; nil when it was
+	home   bool
+	harmed <-chan struct{} // closed once no more harm is done
 	// sendHome makes the fans stop where they are.
 	sendHome context.CancelFunc
 
@@ -224,6 +236,7 @@ func (w *watch) leave(ctx context.Context) error {
 			return err
 		}
 	}
+	<-w.harmed
 	fmt.Fprintf(w.c.Out, "everybody is home; now the money comes to rest: late payments go back, what is in doubt is looked for (%s at most)\n", settledWithin)
 	if err := w.h.moneyRests(ctx); err != nil {
 		return err

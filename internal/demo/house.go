@@ -31,8 +31,8 @@ type Services struct {
 	RedisURL    string // for limits alone; never started, "" does without
 }
 
-// House is every process of a sale, run in this program, each with ports of its
-// own.
+// House is every process of a sale, each with ports of its own: run in this
+// program, or as programs of their own.
 type House struct {
 	Public, Admin, Pay string // URLs
 	DatabaseURL        string
@@ -50,7 +50,8 @@ type House struct {
 	opened    []func() error // undone last first
 	processes map[string]*running
 	failed    chan error
-	replicas  []*replica
+	programs  []*Program
+	replicas  []*Program // the waiting rooms among them
 	webhook   string
 }
 
@@ -66,8 +67,14 @@ type Build struct {
 	Event    inventory.Event  // opens OpensIn after it was made
 	Hall     inventory.Hall
 	OpensIn  time.Duration
-	Replicas int  // waiting rooms, each a process of its own; 0: one, in this process
-	Lobby    bool // who comes before the opening is drawn
+	Replicas int // waiting rooms, each a process of its own; 0: one, in this process
+	// Bin is the folder of the built programs: then every process is one of them,
+	// but for the provider. Empty: all but replicas run in this program.
+	Bin string
+	// Rewire may lead a program's connections elsewhere, by its environment. Nil:
+	// they are as they are.
+	Rewire func(program string, env []string) ([]string, error)
+	Lobby  bool // who comes before the opening is drawn
 	// Limits on who joins from one network; see daemon.WaitroomConfig.
 	JoinsPerNetwork int
 	TrustedProxies  []string

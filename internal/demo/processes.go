@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -44,30 +45,35 @@ func (h *House) start(ctx context.Context, b Build) error {
 		ProviderAccount: daemon.ProviderAccount{AccountRate: 2000}, Rate: 1500, SweepRate: 100, // the stand-in sets no bound of its own
 		ReturnURL: "http://" + b.Addr + "/e/{event}/orders/{order}", CallLimit: 5 * time.Second, CallsInFlight: 32, NoticeConns: 4, PaymentConns: 4,
 	}
-	at, err := h.run(ctx, "paycallback", func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })
+	if b.Bin != "" {
+		if pay.Addr, err = fixed(pay.Addr); err != nil {
+			return err
+		}
+	}
+	at, err := h.run(ctx, b, "paycallback", pay, func(ctx context.Context, c daemon.Common) error { pay.Common = c; return daemon.PayCallback(ctx, pay) })
 	if err != nil {
 		return err
 	}
-	h.Pay = "http://" + at["pay"]
+	h.Pay = "http://" + cmp.Or(at["pay"], pay.Addr)
 	refunder := daemon.RefunderConfig{
 		ProviderAccount: pay.ProviderAccount, ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
 		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, OnItsWayFor: refunds.OnItsWayFor, Conns: 4,
 	}
-	if _, err := h.run(ctx, "refunder", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, b, "refunder", refunder, func(ctx context.Context, c daemon.Common) error {
 		refunder.Common = c
 		return daemon.Refunder(ctx, refunder)
 	}); err != nil {
 		return err
 	}
 	claims := daemon.ClaimerConfig{NATSURL: b.NATSURL, Queue: 2048, Workers: 4, Batch: 64}
-	if _, err := h.run(ctx, "claimer", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, b, "claimer", claims, func(ctx context.Context, c daemon.Common) error {
 		claims.Common = c
 		return daemon.Claimer(ctx, claims)
 	}); err != nil {
 		return err
 	}
 	expirer := daemon.ExpirerConfig{NATSURL: b.NATSURL, Every: 200 * time.Millisecond, Batch: 200}
-	if _, err := h.run(ctx, "expirer", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, b, "expirer", expirer, func(ctx context.Context, c daemon.Common) error {
 		expirer.Common = c
 		return daemon.Expirer(ctx, expirer)
 	}); err != nil {
@@ -77,7 +83,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 		Every: 50 * time.Millisecond, InFlight: 64, Failing: 0.5, Limit: 5 * time.Second, Lease: 15 * time.Second, Conns: 4, Loopback: true,
 		Factor: 2, Slack: 1, SuccessMin: 200, SuccessMax: 299, Jitter: 0.1, DisableAfter: 20, DisableFailingFor: 10 * time.Second, WaitAtMost: time.Hour,
 	}
-	if _, err := h.run(ctx, "courier", func(ctx context.Context, c daemon.Common) error {
+	if _, err := h.run(ctx, b, "courier", courier, func(ctx context.Context, c daemon.Common) error {
 		courier.Common = c
 		return daemon.Courier(ctx, courier)
 	}); err != nil {
@@ -98,10 +104,10 @@ func (h *House) start(ctx context.Context, b Build) error {
 		Asking:    daemon.Asking{Install: "demo", RefundLimit: 100_00, RefundCalls: 5},
 		Endpoints: daemon.Endpoints{Most: 20, Loopback: true},
 	}
-	if b.Replicas > 0 {
+	if b.Replicas > 0 || b.Bin != "" {
 		return h.startReplicas(ctx, b, room)
 	}
-	at, err = h.run(ctx, "waitroom", func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
+	at, err = h.run(ctx, b, "waitroom", room, func(ctx context.Context, c daemon.Common) error { room.Common = c; return daemon.Waitroom(ctx, room) })
 	if err != nil {
 		return err
 	}
@@ -110,8 +116,16 @@ func (h *House) start(ctx context.Context, b Build) error {
 	return nil
 }
 
-// run starts one process and waits for its listeners: "ops" is the last.
-func (h *House) run(ctx context.Context, name string, f func(context.Context, daemon.Common) error) (map[string]string, error) {
+// run starts one process and waits for its listeners: "ops" is the last. As a
+// program of its own it listens where its settings say.
+func (h *House) run(ctx context.Context, b Build, name string, settings any, f func(context.Context, daemon.Common) error) (map[string]string, error) {
+	if b.Bin != "" {
+		p, err := h.program(b, name, name, settings)
+		if err != nil {
+			return nil, err
+		}
+		return nil, p.Ready(ctx)
+	}
 	at, told := map[string]string{}, make(chan struct{})
 	c := daemon.Common{
 		Ops:         process.Ops{OpsAddr: "127.0.0.1:0", DrainGrace: 0, DrainLimit: 10 * time.Second},

@@ -44,6 +44,9 @@ func spawn(cmd *exec.Cmd, onDeath syscall.Signal) (*child, error) {
 	return c, <-started
 }
 
+// signal sends it a signal; one that has ended takes none.
+func (c *child) signal(sig syscall.Signal) error { return c.cmd.Process.Signal(sig) }
+
 // end asks with sig and insists after the limit.
 func (c *child) end(sig syscall.Signal, limit time.Duration) error {
 	c.cmd.Process.Signal(sig) //nolint:errcheck // it may have ended already

@@ -52,7 +52,7 @@ func Postgres(ctx context.Context, dir string) (*Server, error) {
 		p.sweep() //nolint:errcheck // the start's error is the one to tell
 		return nil, err
 	}
-	return &Server{URL: p.url(), Kind: "postgres", stop: p.stop}, nil
+	return &Server{URL: p.url(), Kind: "postgres", stop: p.stop, crash: p.crash}, nil
 }
 
 type postgres struct {
@@ -184,6 +184,11 @@ func (p *postgres) answers(ctx context.Context) bool {
 		return false
 	}
 	return conn.Close(ctx) == nil
+}
+
+// crash has every backend end where it stands; the next start recovers by the log.
+func (p *postgres) crash(ctx context.Context) error {
+	return errors.Join(p.proc.end(syscall.SIGQUIT, 10*time.Second), p.start(ctx))
 }
 
 // stop ends a server whose data stays in order, and one whose data goes at

@@ -64,7 +64,7 @@ func (p program) startAt(ctx context.Context, port int) (*Server, error) {
 		stop() //nolint:errcheck // the start's error is the one to tell
 		return nil, fmt.Errorf("%s did not start: %w: %s", p.kind, err, why)
 	}
-	return &Server{URL: url, Kind: p.kind, stop: stop}, nil
+	return &Server{URL: url, Kind: p.kind, stop: stop, signal: proc.signal}, nil
 }
 
 func freePort() (int, error) {

@@ -41,6 +41,20 @@ func redisAnswers(ctx context.Context, url string) bool {
 	return c.Ping(ctx).Err() == nil
 }
 
+// FlushRedis empties a Redis, and says how many keys it had.
+func FlushRedis(ctx context.Context, url string) (keys int64, err error) {
+	opt, err := redis.ParseURL(url)
+	if err != nil {
+		return 0, err
+	}
+	c := redis.NewClient(opt)
+	defer c.Close()
+	if keys, err = c.DBSize(ctx).Result(); err != nil {
+		return 0, fmt.Errorf("redis: %w", err)
+	}
+	return keys, c.FlushAll(ctx).Err()
+}
+
 // smallRedis is miniredis, in which time only passes when it is told so.
 func smallRedis() (*Server, error) {
 	m := miniredis.NewMiniRedis()

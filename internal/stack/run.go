@@ -19,7 +19,7 @@ func Run(cmd *exec.Cmd) (Child, error) {
 func (c Child) Ended() <-chan struct{} { return c.of.done }
 
 // Signal sends it a signal; one that has ended takes none.
-func (c Child) Signal(sig syscall.Signal) error { return c.of.cmd.Process.Signal(sig) }
+func (c Child) Signal(sig syscall.Signal) error { return c.of.signal(sig) }
 
 // End asks it to end, and insists after the limit.
 func (c Child) End(limit time.Duration) error { return c.of.end(syscall.SIGTERM, limit) }

@@ -2,9 +2,11 @@ package stack
 
 import (
 	"context"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
 )
@@ -91,5 +93,53 @@ func TestSmallRedisLetsTimePass(t *testing.T) {
 		case <-over:
 			t.Fatal("a key of 200 ms is still there after 5 s")
 		}
+	}
+}
+
+// A crashed server is back where it was: Postgres with what was committed, NATS
+// with nothing; one without a process or a way to crash says so.
+func TestCrash(t *testing.T) {
+	db, err := Postgres(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Stop() //nolint:errcheck // it ends with the test
+	ask := func(sql string) (n int) {
+		conn, err := pgx.Connect(t.Context(), db.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context()) //nolint:errcheck // it ends with the test
+		if err := conn.QueryRow(t.Context(), sql).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	conn, err := pgx.Connect(t.Context(), db.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), `CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Crash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if conn.Ping(t.Context()) == nil {
+		t.Error("a connection outlived the crash")
+	}
+	if n := ask(`SELECT n FROM kept`); n != 7 {
+		t.Errorf("%d after the crash, want 7", n)
+	}
+	bus, err := NATS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Stop() //nolint:errcheck // it ends with the test
+	if err := bus.Crash(t.Context()); err != nil || !natsAnswers(t.Context(), bus.URL) {
+		t.Errorf("nats after its crash: %v, or does not answer at %s", err, bus.URL)
+	}
+	if bus.Signal(syscall.SIGSTOP) == nil {
+		t.Error("a server without a process took a signal")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -25,6 +26,26 @@ type Server struct {
 	stop func() error
 	once sync.Once
 	err  error
+
+	crash  func(context.Context) error // nil: nothing of this server does
+	signal func(syscall.Signal) error
+}
+
+// Crash ends the server without a word to anybody and starts it again where it
+// was, with what it had kept: Postgres all that was committed, NATS nothing.
+func (s *Server) Crash(ctx context.Context) error {
+	if s.crash == nil {
+		return fmt.Errorf("%s: cannot be crashed", s.Kind)
+	}
+	return s.crash(ctx)
+}
+
+// Signal sends the server's process a signal.
+func (s *Server) Signal(sig syscall.Signal) error {
+	if s.signal == nil {
+		return fmt.Errorf("%s: has no process of its own", s.Kind)
+	}
+	return s.signal(sig)
 }
 
 // Stop ends the server and removes what it kept for the run only. It may be

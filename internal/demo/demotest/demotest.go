@@ -10,6 +10,7 @@ import (
 
 	"waitroom/internal/demo"
 	"waitroom/internal/inventory"
+	"waitroom/internal/listing"
 	"waitroom/internal/pgtest"
 	"waitroom/internal/seating"
 	"waitroom/internal/stack"
@@ -51,22 +52,7 @@ func Hall(t testing.TB, rows, standing int) inventory.Hall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kept(sold)
-}
-
-// kept is the hall in the seats table's terms.
-func kept(h seating.Hall) (k inventory.Hall) {
-	k.Seatmap, k.Hash = h.Seatmap()
-	for _, t := range h.Tiers {
-		k.Tiers = append(k.Tiers, inventory.Tier{ID: t.ID, AmountMinor: t.AmountMinor, Color: t.Color})
-	}
-	for pos, s := range h.Plan.Seats {
-		k.Seats = append(k.Seats, inventory.HallSeat{
-			GUID: s.GUID, Kind: string(s.Kind), Section: s.Section, Row: s.Row, Number: s.Number,
-			X: s.X, Y: s.Y, Tier: h.Tiers[h.TierOf[pos]].ID, HeldBack: h.HeldBack[pos],
-		})
-	}
-	return k
+	return *(&listing.Hall{Hall: sold}).Kept()
 }
 
 // rowName counts A to Z, AA, AB …
