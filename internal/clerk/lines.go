@@ -70,9 +70,9 @@ func refusalOf(line []byte) string {
 	case len(line) > lineBytes:
 		return fmt.Sprintf(no, -32600, "a message is at most 1 MiB")
 	case !json.Valid(line):
-		return fmt.Sprintf(no, -32700, "this line is no JSON")
+		return fmt.Sprintf(no, -32700, "this is no JSON")
 	case err != nil:
-		return fmt.Sprintf(no, -32600, "this line is no message of JSON-RPC 2.0")
+		return fmt.Sprintf(no, -32600, "this is no message of JSON-RPC 2.0")
 	}
 	return ""
 }

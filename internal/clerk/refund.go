@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -48,14 +50,26 @@ const (
 	notKnown = "It is not known whether this refund was accepted. Do not send it again, and do not tell the customer that it failed. " +
 		"Tell them that it is being confirmed, and look with refund_status in a minute."
 	cannotSee   = "How this stands cannot be seen just now. It says nothing about the refund: do not send it again. Look again in a minute."
+	whose       = "Name the customer whose order it is, by the account or holder that you were given, in one line."
 	saysNothing = "It says nothing about a refund that was asked for before: do not tell the customer that one failed."
 )
+
+// nobody holds for what names no customer. The API takes a request that names none
+// for one about any order, which a model's never is, whatever its key may read; a
+// line break does not get there.
+func nobody(customer string) bool {
+	return strings.TrimSpace(customer) == "" || strings.ContainsFunc(customer, unicode.IsControl)
+}
 
 // refundItem asks for a refund. What is not known is an error that says so, and
 // what not to do.
 func (d desk) refundItem(ctx context.Context, _ *mcp.CallToolRequest, l Line) (*mcp.CallToolResult, Refund, error) {
-	a, err := d.ask(ctx, http.MethodPost, orderPath(l.Order), "", map[string]string{"line": l.Line, "customer": l.Customer})
 	r := Refund{Order: l.Order, Line: &l.Line, Answer: "unknown", Detail: notKnown}
+	if nobody(l.Customer) {
+		r.Detail = "This call was turned away and asked for nothing: " + whose + " " + saysNothing
+		return say(true, r.Detail), r, nil
+	}
+	a, err := d.ask(ctx, http.MethodPost, orderPath(l.Order), "", map[string]string{"line": l.Line, "customer": l.Customer})
 	if err != nil {
 		return say(true, r.Detail), r, nil
 	}
@@ -105,6 +119,10 @@ func (a answer) wait() string {
 // refundStatus only looks.
 func (d desk) refundStatus(ctx context.Context, _ *mcp.CallToolRequest, l Line) (*mcp.CallToolResult, Refund, error) {
 	r := Refund{Order: l.Order, Line: &l.Line, Answer: "unknown", Detail: cannotSee}
+	if nobody(l.Customer) {
+		r.Detail = "How this stands cannot be seen: " + whose + " " + saysNothing
+		return say(true, r.Detail), r, nil
+	}
 	a, err := d.ask(ctx, http.MethodGet, orderPath(l.Order), l.Customer, nil)
 	if err != nil {
 		return say(true, r.Detail), r, nil
@@ -150,6 +168,9 @@ type OrderLine struct {
 }
 
 func (d desk) orderGet(ctx context.Context, _ *mcp.CallToolRequest, o Of) (*mcp.CallToolResult, any, error) {
+	if nobody(o.Customer) {
+		return say(true, whose), nil, nil
+	}
 	a, err := d.ask(ctx, http.MethodGet, "/v1/organiser/orders/"+url.PathEscape(o.Order), o.Customer, nil)
 	var order Order
 	switch {
