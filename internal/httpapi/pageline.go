@@ -160,7 +160,11 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 			page.Refresh = min(standbySlower*page.Refresh, int(admission.PollMax.Seconds()))
 		}
 	}
-	return p.show(c, "place.html", page, personal)
+	if err := p.show(c, "place.html", page, personal); err != nil {
+		return err
+	}
+	squeeze(c) // there is no secret in it: the ticket is a cookie's
+	return nil
 }
 
 // outside is the place of somebody who has none here.

@@ -288,10 +288,9 @@ func (b *tab) look(name, axe string) {
 	if twice := ask[[]string](b, "[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) => all.indexOf(id) !== i)"); len(twice) > 0 {
 		b.t.Errorf("%s: %q name more than one thing", name, twice)
 	}
-	b.do("axe", chromedp.Evaluate[chromedp.Void](axe))
 	for _, scheme := range []string{"dark", "light"} {
 		b.scheme(scheme)
-		b.axe(name+", "+scheme, rules[scheme])
+		b.axe(name+", "+scheme, rules[scheme], axe)
 	}
 }
 
@@ -310,8 +309,9 @@ var rules = map[string]string{
 }
 
 // axe judges the page.
-func (b *tab) axe(name, rules string) {
+func (b *tab) axe(name, rules, axe string) {
 	b.t.Helper()
+	b.do("axe", chromedp.Evaluate[chromedp.Void](axe))
 	text := run(b, "axe", chromedp.Evaluate[string](`axe.run(document, {resultTypes: ["violations"], runOnly: `+rules+`})
 		.then(r => JSON.stringify(r.violations.map(v => ({id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + n.failureSummary)}))))`,
 		chromedp.EvalAwaitPromise))

@@ -28,5 +28,9 @@ func TestPages(t *testing.T) {
 	t.Run("shared pages know nobody", w.shared)
 	t.Run("cookies, scripts and forms are guarded", w.guarded)
 	t.Run("the seat picker is quick", w.quick)
+	t.Run("twenty minutes cost little, and no clock is believed", w.longWait)
+	t.Run("the waiting page is light", w.light)
+	t.Run("a sale in each language", w.languages)
+	t.Run("an arena is chosen from", w.arena)
 	t.Run("gallery", w.gallery)
 }

@@ -208,7 +208,7 @@ window.hall = async (box, picks) => {
       now.forEach((some, is) => some.forEach((pos) => { bits[pos >> 2] = bits[pos >> 2] & ~(3 << (pos & 3) * 2) | is << (pos & 3) * 2; }));
     }
     draw();
-    canvas.drawn = true;
+    canvas.drawn ||= performance.now();
     box.dispatchEvent(new CustomEvent("free"));
   };
   // nearest are free seats close to one: at its price first.
