@@ -11,11 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if asked, err := Poll(os.Args); asked {
-		if err != nil {
-			log.Fatal(err)
+	for _, other := range []func([]string) (bool, error){Poll, Idle} {
+		if asked, err := other(os.Args); asked {
+			if err != nil {
+				log.Fatal(err)
+			}
+			return
 		}
-		return
 	}
 	os.Exit(m.Run())
 }

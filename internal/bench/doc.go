@@ -71,7 +71,7 @@ func Run(ctx context.Context, e Effort, out io.Writer) (all []Figure, err error)
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system's own folder for what is left
 	for _, part := range []func(context.Context, string, Effort, io.Writer) ([]Figure, error){
-		standing, tickets, passes, drawing, lengths, polls, releasing, joins, joinsOverDynalite, claiming, sizes, gates,
+		standing, idling, tickets, passes, drawing, lengths, polls, releasing, joins, joinsOfATable, joinsOverDynalite, claiming, sizes, gates,
 	} {
 		figures, err := part(ctx, dir, e, out)
 		if err != nil {

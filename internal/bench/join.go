@@ -109,14 +109,13 @@ func joinsOverDynalite(ctx context.Context, _ string, e Effort, out io.Writer) (
 		return nil, err
 	}
 	defer end()
-	const atOnce = 48 // as many as a line lets call its store
 	var seq atomic.Int64
 	rate, err := turns(min(e.Rounds, 3),
 		func() (float64, error) {
-			return crowd(atOnce, max(1, e.Joins/16), func(int64) error { return joinLine(ctx, l, fan(&seq)) })
+			return crowd(admission.JoinsAtOnce, max(1, e.Joins/16), func(int64) error { return joinLine(ctx, l, fan(&seq)) })
 		},
 		func() (float64, error) {
-			return crowd(atOnce, max(1, e.Joins/16), func(int64) error { return incrementItem(ctx, store, fan(&seq)) })
+			return crowd(admission.JoinsAtOnce, max(1, e.Joins/16), func(int64) error { return incrementItem(ctx, store, fan(&seq)) })
 		})
 	if err != nil {
 		return nil, err

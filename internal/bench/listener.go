@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"waitroom/internal/admission"
@@ -21,12 +22,17 @@ type only struct{ line *admission.Line }
 func (o *only) Line(name string) (*admission.Line, bool) { return o.line, name == event }
 func (o *only) All() []*admission.Line                   { return []*admission.Line{o.line} }
 
-// listener is the public listener's handler, routes, pages and all.
-func listener(ctx context.Context, serves *only) (fasthttp.RequestHandler, error) {
-	app, err := (&httpapi.API{
+// public is the public listener, routes, pages and all.
+func public(ctx context.Context, serves *only) (*fiber.App, error) {
+	return (&httpapi.API{
 		Lines: serves, Halls: &httpapi.Halls{}, Money: func(int64, string) string { return "" },
 		Log: slog.New(slog.DiscardHandler), Limits: httpapi.Limits{BaseCtx: ctx},
 	}).Public()
+}
+
+// listener is its handler.
+func listener(ctx context.Context, serves *only) (fasthttp.RequestHandler, error) {
+	app, err := public(ctx, serves)
 	if err != nil {
 		return nil, err
 	}
