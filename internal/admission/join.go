@@ -289,18 +289,41 @@ func (e *entrance) allot(ctx context.Context, lots []*int64) []error {
 func (e *entrance) block(ctx context.Context, n int64) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, allotLimit)
 	defer cancel()
-	l, most := e.line, e.line.Sale().LineCap
-	for {
-		ceiling := l.ceiling()
-		first, err := l.cfg.Store.Allot(ctx, l.event, l.epoch, n, min(most, ceiling))
-		if !errors.Is(err, ErrFull) || ceiling >= most {
+	l := e.line
+	for looked := false; ; {
+		end, ceiling := l.end(time.Now()), l.ceiling()
+		first, err := l.cfg.Store.Allot(ctx, l.event, l.epoch, n, min(end, ceiling))
+		switch {
+		case !errors.Is(err, ErrFull), looked && ceiling >= end:
 			return first, err
+		case ceiling >= end: // full, by a door that was seen up to a second ago
+			looked = true
+			if _, err := l.door.within(ctx, 2*Tick); err != nil {
+				return 0, ErrBusy
+			}
+			continue
 		}
 		if err := l.checkpoint(ctx); err != nil || l.ceiling() <= ceiling {
 			l.fault("checkpoint", err)
 			return 0, ErrBusy
 		}
 	}
+}
+
+// end is where the line is full: its cap beyond all who are known not to wait in it
+// any more, for they were called or gave up. Of whom nobody can know that, the line
+// may be longer than its cap; it is never full below it. So after a loss of the store
+// the cap is counted from the tail that was raised, whoever waits before it; and
+// whoever gave up here a moment ago may be counted twice. Numbers of which it is not
+// known whether they were given (see allot) count as people, until they are called.
+func (l *Line) end(now time.Time) int64 {
+	end := l.Sale().LineCap + l.leavers.known()
+	door, _ := l.door.last()
+	if door.Epoch != l.epoch {
+		return end
+	}
+	f, _ := Published(door)
+	return end + max(door.Front, f.Unsure) + f.Left + l.facts.gaveUpLately(now, door.Front)
 }
 
 // lastOnes gives what room there is to those who came first, so that a line is
@@ -313,7 +336,7 @@ func (e *entrance) lastOnes(ctx context.Context, lots []*int64) []error {
 	if err != nil {
 		return all(len(lots), uncertain("room", err))
 	}
-	room := min(e.line.Sale().LineCap-end.Next, int64(len(lots)-1))
+	room := min(e.line.end(time.Now())-end.Next, int64(len(lots)-1))
 	if room <= 0 {
 		return errs
 	}

@@ -155,6 +155,7 @@ func TestJoinBeforeTheOpening(t *testing.T) {
 // A line is full at its cap and not before; those who came first have it.
 func TestLineIsFullAtItsCap(t *testing.T) {
 	w := newWorld(t, 10, 100)
+	w.sale.OpensAt = time.Now().Add(time.Hour) // nobody is called meanwhile
 	w.sale.LineCap = 60
 	store := localStore(t)
 	a, _ := w.replica(t, store)

@@ -94,6 +94,13 @@ func (s *leavers) lately(now time.Time) (list []int64) {
 	return list
 }
 
+// known is how many they are.
+func (s *leavers) known() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.indices))
+}
+
 // tellLeavers notes those of the leavers whose number is known now.
 func (l *Line) tellLeavers(now time.Time) {
 	l.leavers.mu.Lock()

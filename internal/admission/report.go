@@ -117,6 +117,23 @@ func (r report) empty() bool {
 	return n == 0
 }
 
+// untold is how long it takes at most until a holder elsewhere has counted what was
+// seen here: it is reported, heard and published once a second each.
+const untold = 4 * time.Second
+
+// gaveUpLately is how many places not called yet were given up here so short a time
+// ago that the holder may not have counted them.
+func (f *facts) gaveUpLately(now time.Time, front int64) (n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id, fact := range f.seen[gaveUp] {
+		if id >= front && now.Sub(fact.at) <= untold {
+			n++
+		}
+	}
+	return n
+}
+
 // lately is everything seen that still says something at now, by id. It
 // forgets the rest.
 func (f *facts) lately(now time.Time) (all [kinds][]noted) {

@@ -66,7 +66,7 @@ func (s *stage) act(p *person, e event) {
 
 func (s *stage) join(p *person, id int32) {
 	s.saw.joins.note(s.now)
-	if s.sale.LineCap > 0 && int64(s.saw.joined) >= s.sale.LineCap {
+	if s.sale.LineCap > 0 && s.waiting() >= s.sale.LineCap {
 		s.saw.refused++
 		p.done = true
 		return
@@ -85,6 +85,12 @@ func (s *stage) join(p *person, id int32) {
 	if !p.Absent { // who is not there does not look either
 		s.poll(p, id)
 	}
+}
+
+// waiting is how many the line's cap counts: the lobby before its draw, then whoever
+// is not called, and not known to have left.
+func (s *stage) waiting() int64 {
+	return int64(max(len(s.lobby), len(s.holder))) - s.front - s.last.Left
 }
 
 // draw puts the lobby in its order; the pages see theirs at their next look.

@@ -1964,7 +1964,7 @@ export interface components {
              * @enum {string}
              */
             late: "refund" | "reclaim";
-            /** @description People in the line */
+            /** @description People who wait in the line at most. Whoever was called, or gave the place up, does not count. The line is never full below this; it may let some more in where nobody can know who is gone: after its store was lost all who wait then are not counted, and whoever gave up in the last seconds may count twice */
             line_cap: number;
             /** @description People inside at once; null: no cap */
             max_inside: number | null;
