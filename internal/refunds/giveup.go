@@ -38,7 +38,7 @@ func (l Ledger) GiveUp(ctx context.Context) (moved int, err error) {
 		}
 		moved++
 	}
-	return moved, errors.Join(faults, l.listLate(ctx), l.listPending(ctx))
+	return moved, errors.Join(faults, l.listLate(ctx), l.listPending(ctx), l.listSums(ctx))
 }
 
 // giveUp looks again under the lock: a call, a notice or a person may have been
@@ -117,4 +117,30 @@ func (l Ledger) listPending(ctx context.Context) error {
 		}))
 	}
 	return faults
+}
+
+// sumAlone is how long a sum that the provider told of waits for the notices of the
+// refunds that it is made of.
+const sumAlone = 5 * time.Minute
+
+// listSums tells a person of money that the provider says to have refunded and that
+// no refund explains, neither told of by its name nor sent by us: somebody made it by
+// hand, and its own notice is lost or was never asked for. Said once of each sum.
+func (l Ledger) listSums(ctx context.Context) error {
+	_, err := l.Pool.Exec(ctx, `
+		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
+		SELECT $1, p.provider_payment_id, p.order_id, p.id, format(
+		  '%s says that %s %s were refunded of it, and of part of that we have been told no refund', p.provider, p.told_refunded_minor, p.currency)
+		FROM payments p
+		WHERE p.told_refunded_minor > p.refunded_minor + p.refund_pending_minor AND p.told_at <= clock_timestamp() - $2::interval
+		  AND p.told_refunded_minor >
+		    (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
+		      WHERE r.payment_id = p.id AND r.currency = p.currency AND r.amount_minor <= p.captured_minor)
+		    + (SELECT coalesce(sum(f.amount_minor), 0) FROM refund_operations f
+		      WHERE f.payment_id = p.id AND f.sends > 0 AND f.status <> 'rejected' AND NOT EXISTS (
+		        SELECT FROM provider_refunds r WHERE r.payment_id = p.id AND (r.operation = f.id OR r.id = f.provider_refund_id)))
+		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, detail = excluded.detail,
+		  opened_at = CASE WHEN h.resolved_at IS NULL THEN h.opened_at ELSE now() END
+		WHERE h.detail <> excluded.detail`, madeByHand, sumAlone)
+	return wrap("list sums refunded", err)
 }

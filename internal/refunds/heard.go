@@ -259,14 +259,15 @@ func (t Told) keep(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
 }
 
 // sum keeps the greatest: sums that arrive late are smaller. One that cannot be
-// of this payment is a person's.
+// of this payment is a person's. So is what no single refund explains, in a while
+// (see GiveUp).
 func (t Told) sum(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
 	if p.cannotBe(t.SumMinor, t.Currency) {
 		return HeardDiffers, t.disbelieve(ctx, tx, p, t.ProviderPayment, fmt.Sprintf(
 			"%s says that %d %s were refunded of it", t.Provider, t.SumMinor, t.Currency))
 	}
-	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = greatest(told_refunded_minor, $2)
-		WHERE id = $1`, p.id, t.SumMinor)
+	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = $2, told_at = clock_timestamp()
+		WHERE id = $1 AND told_refunded_minor < $2`, p.id, t.SumMinor)
 	if err != nil {
 		return "", fmt.Errorf("sum refunded of %s: %w", t.ProviderPayment, err)
 	}

@@ -88,3 +88,44 @@ func TestARefundThatStaysOnItsWayIsSomebodysOnce(t *testing.T) {
 		d.want(id, "failed_later, 0 pending, 0 refunded, 1 asked")
 	}
 }
+
+// Refunded by hand, and of it only the sum is told: its own notice was lost, or the
+// endpoint never asked for its kind. After some minutes a person has the payment, once
+// for each sum; what we sent ourselves, or were told of by name, is nobody's.
+func TestASumThatNoRefundExplainsIsAPersons(t *testing.T) {
+	d := openDesk(t)
+	sum := func(holder string, minor int64, want int) {
+		t.Helper()
+		if h := d.hear(refunds.Told{ProviderPayment: "pi_" + holder, SumMinor: minor, Currency: "EUR"}); h != refunds.HeardSum {
+			t.Fatalf("%s, %d: heard %s", holder, minor, h)
+		}
+		d.givesUp()
+		early := d.asked("refund_by_hand", "pi_"+holder)
+		d.exec(`UPDATE payments SET told_at = told_at - interval '10 minutes' WHERE provider_payment_id = $1`, "pi_"+holder)
+		for range 2 {
+			d.givesUp()
+		}
+		if n := d.asked("refund_by_hand", "pi_"+holder); early != 0 || n != want {
+			t.Errorf("%s, %d back: %d on the list at once, %d after 10 minutes; want 0 and %d", holder, minor, early, n, want)
+		}
+		d.exec(`UPDATE human_list SET resolved_at = now() WHERE resolved_at IS NULL AND kind = 'refund_by_hand'`)
+	}
+	d.paid("ann", 3)
+	sum("ann", 2500, 1)
+	sum("ann", 2500, 0) // told again
+	sum("ann", 1000, 0) // an older one
+	sum("ann", 5000, 1)
+	d.paid("bea", 2)
+	d.hear(refunds.Told{ProviderPayment: "pi_bea", ProviderRefund: "re_hand", Status: "succeeded", AmountMinor: 2500, Currency: "EUR"})
+	sum("bea", 2500, 0) // that one
+	order, _, seats := d.paid("cyd", 2)
+	s, _ := d.request(order, seats[0])
+	sent, _ := d.submit()
+	sum("cyd", 2500, 0) // ours, under way
+	sum("cyd", 5000, 1)
+	d.settle(sent, yes("re_2"))
+	sum("cyd", 5000, 0)
+	d.hear(refunds.Told{ProviderPayment: "pi_cyd", ProviderRefund: "re_2", Operation: s.ID, Status: "failed", AmountMinor: 2500, Currency: "EUR"})
+	d.want(s.ID, "failed_later, 0 pending, 0 refunded, 1 asked")
+	sum("cyd", 5000, 0)
+}

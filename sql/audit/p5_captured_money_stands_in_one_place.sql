@@ -1,7 +1,7 @@
 -- Every captured payment is exactly one of: on a paid order; refunded, once and
 -- in full; an open refund younger than its promise and one call more, or on its way at the
 -- provider; before a person, or resolved by one by name. The provider may not have said that more went back
--- than we know of, unless a person has that too.
+-- than we know of, unless a person has that too; a sum alone, some minutes after it.
 SELECT count(*) AS counted, count(*) FILTER (WHERE bad) AS violations,
   coalesce((array_agg(format('payment %s (%s of %s captured): on an order %s, refunded %s, open %s, with a person %s; told %s back, ours %s',
     id, stands, captured_minor, on_order, back, open, person, told, refunded_minor)) FILTER (WHERE bad))[1:5], '{}') AS examples
@@ -21,7 +21,7 @@ FROM (
       EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
         WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
           OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))) AS person,
-      greatest(p.told_refunded_minor, (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
+      greatest(CASE WHEN p.told_at > now() - interval '6 minutes' THEN 0 ELSE p.told_refunded_minor END, (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
         WHERE r.payment_id = p.id AND r.status = 'succeeded')) AS told
     FROM payments p JOIN orders o ON o.id = p.order_id
     WHERE o.event_id = $1 AND p.status = 'captured'
