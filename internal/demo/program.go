@@ -130,8 +130,11 @@ func (p *Program) Kill() error {
 	return nil
 }
 
-// Signal sends it a signal.
-func (p *Program) Signal(sig syscall.Signal) error { return p.get(false).Signal(sig) }
+// Stop has it stand still, and returns once nothing of it runs; GoOn lets it go on.
+func (p *Program) Stop() error { return p.get(false).Stop() }
+
+// GoOn ends what Stop began.
+func (p *Program) GoOn() error { return p.get(false).Signal(syscall.SIGCONT) }
 
 func (p *Program) end() error { return p.get(true).End(10 * time.Second) }
 

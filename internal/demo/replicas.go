@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"syscall"
 	"time"
 
 	"waitroom/internal/daemon"
@@ -72,11 +71,11 @@ func HarmReplicas(ctx context.Context, h *House) error {
 
 func (p *Program) suffer(ctx context.Context, x harm) error {
 	if x.stop > 0 {
-		if err := p.Signal(syscall.SIGSTOP); err != nil {
+		if err := p.Stop(); err != nil {
 			return err
 		}
 		until(ctx, time.Now().Add(x.stop))
-		return p.Signal(syscall.SIGCONT)
+		return p.GoOn()
 	}
 	if err := p.Kill(); err != nil {
 		return err

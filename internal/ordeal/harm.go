@@ -47,6 +47,7 @@ func All() []Harm {
 		{"refunder: killed in the commit of a refund", atPoint("refunder", refunderCommit)},
 		{"courier: killed in the commit of a delivery", atPoint("courier", courierCommit)},
 		{PostgresCrashed, postgresCrashed},
+		{"Postgres: crashed in the commit of a claim", postgresInCommit},
 		{"NATS: wiped", natsWiped},
 		{"Redis: flushed", redisFlushed},
 		{"dynalite: stands still for 10 s", dynaliteStands},
@@ -185,7 +186,7 @@ func inside(ctx context.Context, b *bench) (p *demo.Program, s *stood, err error
 		}
 		open, err := b.leftOpen(ctx, s)
 		if err == nil && !open { // all of it had been sent at once: the server committed
-			err = p.Signal(syscall.SIGCONT)
+			err = p.GoOn()
 		}
 		return open, err
 	})
@@ -226,7 +227,7 @@ func claimerStands(ctx context.Context, b *bench) (string, error) {
 	if err := wait(ctx, 2*time.Second); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("transaction %s was open; the server %s it after %.1f s", s.xid, fate, ended.Seconds()), p.Signal(syscall.SIGCONT)
+	return fmt.Sprintf("transaction %s was open; the server %s it after %.1f s", s.xid, fate, ended.Seconds()), p.GoOn()
 }
 
 // leftOpen is whether the server has done all that it was told, and the transaction
@@ -262,11 +263,11 @@ func atStore(with string, answered bool, number *regexp.Regexp, seen string) fun
 			if p, err = b.program(ctx, c.program); err != nil {
 				return false, err
 			}
-			if err := p.Signal(syscall.SIGSTOP); err != nil {
+			if err := p.Stop(); err != nil {
 				return false, err
 			}
 			if take = c.take; take == "" || c.waited.Err() != nil { // it had given this one up
-				return false, p.Signal(syscall.SIGCONT)
+				return false, p.GoOn()
 			}
 			return true, p.Kill()
 		})
@@ -293,6 +294,28 @@ func postgresCrashed(ctx context.Context, b *bench) (string, error) {
 		err = fmt.Errorf("it is still the server of before")
 	}
 	return "another server has the data, after recovery", err
+}
+
+// postgresInCommit crashes it while it commits a claim: the claimer cannot know what
+// became of it, and has to find out.
+func postgresInCommit(ctx context.Context, b *bench) (string, error) {
+	p, err := b.program(ctx, "claimer")
+	if err != nil {
+		return "", err
+	}
+	s, err := b.reach(ctx, p, claimerCommit)
+	if err != nil {
+		return "", err
+	}
+	if _, err := postgresCrashed(ctx, b); err != nil {
+		return "", err
+	}
+	s.letGo(ctx) //nolint:errcheck // it went with the server
+	fate, err := b.end(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("transaction %s waited there; then it was %s", s.xid, fate), p.GoOn()
 }
 
 func natsWiped(ctx context.Context, b *bench) (string, error) {

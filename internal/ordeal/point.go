@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -83,14 +81,14 @@ func (b *bench) reach(ctx context.Context, p *demo.Program, at point) (s *stood,
 			return false, err
 		}
 		session, xid := s.session, s.xid
-		if err := p.Signal(syscall.SIGSTOP); err != nil {
+		if err := p.Stop(); err != nil {
 			return false, err
 		}
 		there, err := s.waits(ctx)
 		if err == nil && there && session == s.session && xid == s.xid {
 			return true, nil
 		}
-		return false, errors.Join(err, p.Signal(syscall.SIGCONT)) // the server had ended it before we came
+		return false, errors.Join(err, p.GoOn()) // the server had ended it before we came
 	})
 }
 
@@ -109,11 +107,15 @@ func (s *stood) waits(ctx context.Context) (bool, error) {
 // letGo gives the lock back: the server may end the transaction as it can.
 func (s *stood) letGo(ctx context.Context) error { return s.lock.Close(ctx) }
 
-// end is what became of the transaction.
+// end is what became of the transaction. The server may just have been crashed.
 func (b *bench) end(ctx context.Context, s *stood) (fate string, err error) {
-	err = until(ctx, "the server ends the transaction of a process that is dead", 30*time.Second, func() (bool, error) {
-		err := b.db.QueryRow(ctx, `SELECT pg_xact_status($1::text::xid8)`, s.xid).Scan(&fate)
-		return fate != "in progress", err
+	var last error
+	err = until(ctx, "transaction "+s.xid+" has an end", healed, func() (bool, error) {
+		last = b.db.QueryRow(ctx, `SELECT pg_xact_status($1::text::xid8)`, s.xid).Scan(&fate)
+		return last == nil && fate != "in progress", nil
 	})
+	if err != nil {
+		err = errors.Join(err, last)
+	}
 	return fate, err
 }

@@ -26,6 +26,7 @@ type Sale struct {
 	Rate, Last float64 // people let in a second, and once all harm is done
 	Share      float64 // of those let in, who buy
 	Wants      float64 // seats that each of these wants
+	NeverPay   float64 // of the buyers
 	PayWithin  time.Duration
 	Arrive     time.Duration // half of them come by then, the others at the opening
 	Limit      time.Duration // the fans are sent home then
@@ -33,13 +34,13 @@ type Sale struct {
 
 // Usual is the ordeal as it is to be passed.
 func Usual() Setting {
-	return Setting{Seed: 1, Sale: Sale{Fans: 3500, Rate: 7, Last: 40, Share: 0.6, Wants: 2.6, PayWithin: 20 * time.Second, Arrive: 4 * time.Minute, Limit: 15 * time.Minute}}
+	return Setting{Seed: 1, Sale: Sale{Fans: 3500, Rate: 7, Last: 40, Share: 0.6, Wants: 2.6, NeverPay: 0.1, PayWithin: 20 * time.Second, Arrive: 4 * time.Minute, Limit: 15 * time.Minute}}
 }
 
 // Short is some of it.
 func Short() Setting {
 	return Setting{
-		Seed: 1, Sale: Sale{Seats: 120, Fans: 240, Rate: 1.5, Last: 40, Share: 0.9, Wants: 1.2, PayWithin: 5 * time.Second, Arrive: time.Minute, Limit: 6 * time.Minute},
+		Seed: 1, Sale: Sale{Seats: 120, Fans: 240, Rate: 1.5, Last: 100, Share: 0.9, Wants: 1.2, NeverPay: 0.04, PayWithin: 4 * time.Second, Arrive: time.Minute, Limit: 6 * time.Minute},
 		Harms: []string{ClaimerBeforeCommit, WaitroomAfterCredit, PostgresCrashed, CourierKilled},
 	}
 }
@@ -78,7 +79,7 @@ func (s Sale) config(o Setting) (demo.Config, error) {
 			Audience: audience.Audience{
 				Fans: s.Fans, Arrive: audience.Arrivals{{Share: 0.5, From: -4 * time.Second, Until: 4 * time.Second}, {Share: 0.5, Until: s.Arrive}},
 				Share: s.Share, Seats: s.Wants, MaxSeat: 4,
-				Think: time.Second, Browse: time.Second, Pay: time.Second, NeverPay: 0.1, LatePay: 0.05, PayTwice: 0.1, Cancel: 0.03,
+				Think: time.Second, Browse: time.Second, Pay: time.Second, NeverPay: s.NeverPay, LatePay: 0.05, PayTwice: 0.1, Cancel: 0.03,
 				Reload: 0.1, DoubleClick: 0.1, Seed: o.Seed,
 			},
 		},

@@ -21,5 +21,13 @@ func (c Child) Ended() <-chan struct{} { return c.of.done }
 // Signal sends it a signal; one that has ended takes none.
 func (c Child) Signal(sig syscall.Signal) error { return c.of.signal(sig) }
 
+// Stop has it stand still, and returns once nothing of it runs. SIGCONT lets it go on.
+func (c Child) Stop() error {
+	if err := c.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return standsStill(c.of.cmd.Process.Pid)
+}
+
 // End asks it to end, and insists after the limit.
 func (c Child) End(limit time.Duration) error { return c.of.end(syscall.SIGTERM, limit) }
