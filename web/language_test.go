@@ -177,9 +177,9 @@ func TestRightToLeft(t *testing.T) {
 	}
 	var b bytes.Buffer
 	type frame struct {
-		Title, Heading, Message, Sale, Home, At string
-		Tongues                                 []struct{ Tag, URL, Name string }
-		Refresh                                 int
+		Title, Heading, Message, Sale, Home, At, By, Accent string
+		Tongues                                             []struct{ Tag, URL, Name string }
+		Refresh                                             int
 	}
 	if err := html.ExecuteTemplate(&b, "problem.html", frame{Title: "x"}); err != nil {
 		t.Fatal(err)

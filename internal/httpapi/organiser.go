@@ -52,6 +52,8 @@ func (a *API) organisers(app *fiber.App) {
 	event.Get("/outlook", serveRead(deskDeadline, a.readOutlook, a.outlook))
 	event.Get("/settings", serveRead(deskDeadline, a.asks(organiser.LineRead), a.settings))
 	event.Put("/settings", serveRead(deskDeadline, a.readRevision, a.revise))
+	event.Get("/look", serveRead(deskDeadline, a.asks(organiser.LineRead), a.look))
+	event.Put("/look", serveRead(deskDeadline, a.readLook, a.setLook))
 	event.Get("/live", serveRead(deskDeadline, a.asks(organiser.LineRead), a.live))
 	event.Get("/changes", serveRead(deskDeadline, a.readChanges, a.changes))
 	event.Post("/pause", serveRead(deskDeadline, a.readWish, a.steer(inventory.Paused)))

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/inventory"
 )
 
 // countsView is the stock as pages show it.
@@ -25,6 +27,7 @@ func (v countsView) Bar() (b struct{ Sold, Pending float64 }) {
 type eventPage struct {
 	frame
 	Venue, StateText, Tone     string
+	Note                       string // the organiser's own words
 	Closed                     bool
 	Opens                      time.Time // zero: it has begun
 	LobbyUntil                 time.Time // zero: who comes now is not drawn
@@ -36,25 +39,32 @@ type eventPage struct {
 	Quota                      int      // 0: nothing is chosen here
 }
 
+// dressedDoc is what the event's page is made from.
+type dressedDoc struct {
+	doc  *admission.Document
+	look inventory.Look
+}
+
 // event is the same for everyone: it reads no cookie, so that a cache may keep it.
 func (p *pages) event(c *fiber.Ctx) error {
 	line, ok := p.api.Lines.Line(c.Params("event"))
 	if !ok {
 		return p.sorry(c, problem("no_such_event", ""))
 	}
-	l := p.tongue(c)
-	return p.everybodys(c, line.Event(), line.Status(), "event.html", func(now time.Time) any { return p.eventPage(l, line, now) })
+	l, look := p.tongue(c), lookOf(c)
+	return p.everybodys(c, line.Event(), dressedDoc{line.Status(), look}, "event.html", func(now time.Time) any { return p.eventPage(l, line, now, look) })
 }
 
-func (p *pages) eventPage(l *tongue, line *admission.Line, now time.Time) eventPage {
+func (p *pages) eventPage(l *tongue, line *admission.Line, now time.Time, look inventory.Look) eventPage {
 	s, sale := line.Standing(), line.Sale()
 	_, tone := l.shortState(s.State)
 	page := eventPage{
-		frame: p.frameOf(l, line.Event(), sale.Title, ""), Venue: sale.Venue,
+		frame: p.frameOf(l, line.Event(), sale.Title, "").dressed(look), Venue: sale.Venue,
 		StateText: l.stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiters(), AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
-	page.Title = sale.Title + " – Waitroom"
+	page.Note = look.Note
+	page.Title = sale.Title + " – " + cmp.Or(look.By, "Waitroom")
 	if s.State.Early() {
 		page.Opens = sale.OpensAt
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"waitroom/internal/admission"
+	"waitroom/internal/inventory"
 )
 
 type lobbyPage struct {
@@ -54,14 +55,14 @@ func (p *pages) draw(c *fiber.Ctx) error {
 		return p.sorry(c, problem("no_such_route", "help.first_come"))
 	}
 	end := line.Ends()
-	l := p.tongue(c)
-	return p.everybodys(c, "draw of "+line.Event(), end, "draw.html", func(time.Time) any { return p.drawPage(l, line, lobby, end) })
+	l, look := p.tongue(c), lookOf(c)
+	return p.everybodys(c, "draw of "+line.Event(), end, "draw.html", func(time.Time) any { return p.drawPage(l, line, lobby, end, look) })
 }
 
-func (p *pages) drawPage(l *tongue, line *admission.Line, lobby *admission.Lobby, end admission.Tail) drawPage {
+func (p *pages) drawPage(l *tongue, line *admission.Line, lobby *admission.Lobby, end admission.Tail, look inventory.Look) drawPage {
 	commit := lobby.Seed.Commit()
 	page := drawPage{
-		frame: p.frameOf(l, line.Event(), l.Say("draw.heading"), "/draw"), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
+		frame: p.frameOf(l, line.Event(), l.Say("draw.heading"), "/draw").dressed(look), ClosesAt: lobby.ClosesAt, Closed: end.Closed, Count: end.Lobby,
 		Commit: hex.EncodeToString(commit[:]), Beacon: lobby.Beacon,
 	}
 	if end.Drawn {

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"waitroom/internal/inventory"
 	"waitroom/web"
 )
 
@@ -23,6 +24,7 @@ type pages struct {
 	assets map[string]web.Asset
 	policy string
 	press  press
+	looks  looks
 }
 
 func newPages(a *API) (*pages, error) {
@@ -41,11 +43,12 @@ func newPages(a *API) (*pages, error) {
 }
 
 func (p *pages) route(app *fiber.App) {
+	app.Get("/assets/look/:name", p.accent)
 	app.Get("/assets/:hash/:name", p.asset)
 	for _, t := range p.spoken {
 		app.Get("/"+strings.TrimPrefix(t.Path, "/"), p.speak(t), p.index)
-		at := app.Group("/e/:event"+t.Path, p.speak(t))
-		at.Get("/", p.event)
+		at := app.Group("/e/:event"+t.Path, p.speak(t), p.dressed)
+		at.Get("", p.event)
 		at.Get("/place", p.place)
 		at.Get("/draw", p.draw)
 		at.Get("/seats", p.seats)
@@ -96,6 +99,8 @@ type frame struct {
 	Home    string   // all events, in its language
 	At      string   // the event, in its language
 	Tongues []sameIn // the same page in every language
+	By      string   // the organiser, as they are to be called
+	Accent  string   // the stylesheet of their colour; "": ours
 }
 
 // sameIn is a page in a language.
@@ -104,7 +109,7 @@ type sameIn struct{ Tag, Name, URL string }
 // frame begins a page of the event that the address names. page is where it is
 // under the event, as a link leads there.
 func (p *pages) frame(c *fiber.Ctx, heading, page string) frame {
-	return p.frameOf(p.tongue(c), c.Params("event"), heading, page)
+	return p.frameOf(p.tongue(c), c.Params("event"), heading, page).dressed(lookOf(c))
 }
 
 func (p *pages) frameOf(t *tongue, event, heading, page string) frame {
@@ -120,6 +125,14 @@ func (p *pages) frameOf(t *tongue, event, heading, page string) frame {
 			to.URL = "/e/" + event + other.Path + page
 		}
 		f.Tongues = append(f.Tongues, to)
+	}
+	return f
+}
+
+func (f frame) dressed(look inventory.Look) frame {
+	f.By = look.By
+	if look.Accent != "" {
+		f.Accent = "/assets/look/" + strings.TrimPrefix(look.Accent, "#") + ".css"
 	}
 	return f
 }

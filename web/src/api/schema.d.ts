@@ -685,6 +685,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/organiser/events/{event}/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whose pages they are, in which colour, and what is said on them
+         * @description Needs line:read.
+         */
+        get: operations["readLook"];
+        /**
+         * Set it; pages follow within six seconds
+         * @description Needs line:write. Nothing of the sale hangs on it, and it does not raise the settings' version.
+         */
+        put: operations["setLook"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/organiser/events/{event}/orders/{order}/move": {
         parameters: {
             query?: never;
@@ -1623,6 +1647,14 @@ export interface components {
             /** @description Why nobody is let in */
             reason: string;
             state: components["schemas"]["SaleState"];
+        };
+        Look: {
+            /** @description The colour of buttons and bars, which stands out on white by 3 to 1; empty - the house's */
+            accent: string;
+            /** @description The organiser's name, as the event's pages say it */
+            by: string;
+            /** @description What the organiser says on the event's page */
+            note: string;
         };
         NotYet: {
             ahead: number;
@@ -3307,6 +3339,56 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Live"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    readLook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event: components["parameters"]["event"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The look */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Look"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setLook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                event: components["parameters"]["event"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Look"];
+            };
+        };
+        responses: {
+            /** @description As it is set */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Look"];
                 };
             };
             default: components["responses"]["Problem"];
