@@ -55,8 +55,13 @@ func tellForecast(out io.Writer, f refunds.Forecast) {
 	}
 	fmt.Fprintf(out, "in the last %s: %.2f came and %.2f calls were made a second\n", f.Window.Round(time.Second), f.ArrivalsPerS, f.StartsPerS)
 	how := "by the quota, for it had nothing to do for long"
-	if f.Measured {
+	switch {
+	case f.Measured:
 		how = "as measured"
+	case f.Away:
+		how = "by the quota, for nobody has the outlet"
+	case f.Due > 0:
+		how = "by the quota, for its work has just begun"
 	}
 	fmt.Fprintf(out, "%.2f closures a second, %s; %.2f calls a refund\n", f.ClosuresPerS, how, f.PerRefund)
 	switch {

@@ -26,7 +26,7 @@ type PayCallbackConfig struct {
 	ProviderURL    string        `env:"PROVIDER_URL" default:"https://api.stripe.com" help:"The payment provider's API."`
 	ProviderKey    string        `env:"PROVIDER_KEY" required:"" secret:"" help:"The provider's secret key."`
 	ProviderMethod string        `env:"PROVIDER_METHOD" required:"" help:"The payment method whose page buyers are sent to (alipay, ideal, ...)."`
-	WebhookSecrets Secrets       `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start."`
+	WebhookSecrets Secrets       `env:"PROVIDER_WEBHOOK_SECRETS" required:"" secret:"" help:"Secrets that sign the provider's notices; each is valid, for rotation. An empty one stops the start. The endpoint at the provider sends snapshot notices, not thin ones, of payment_intent.succeeded, payment_intent.payment_failed, payment_intent.canceled, charge.refunded, refund.created, refund.updated, refund.failed and charge.refund.updated; what of these it does not send is noticed late, or not at all."`
 	Tolerance      time.Duration `env:"PROVIDER_TOLERANCE" default:"5m" help:"How far a notice's stamp may be from our clock, either way. Wider: old notices can be played again. Narrower: a slow clock refuses money."`
 	ReturnURL      string        `env:"RETURN_URL" required:"" help:"Where the provider sends buyers back to; {order} and {event} stand for their ids."`
 	CallLimit      time.Duration `env:"PROVIDER_CALL_LIMIT" default:"10s" help:"Ends one call to the provider. Too short: payments whose answer was on its way are asked for again."`

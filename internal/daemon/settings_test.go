@@ -2,6 +2,9 @@ package daemon_test
 
 import (
 	"encoding/base64"
+	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -106,4 +109,29 @@ func TestEverySenselessSettingIsNamed(t *testing.T) {
 	wantNamed(t, settings(t, &daemon.CourierConfig{}, senseless), "COURIER_EVERY", "COURIER_SENDS_IN_FLIGHT", "COURIER_FAILING_SHARE", "COURIER_SEND_LIMIT", "COURIER_LEASE", "COURIER_CONNS",
 		"WEBHOOK_BACKOFF_FACTOR", "WEBHOOK_ADMIT_SLACK_S", "WEBHOOK_SUCCESS_MIN", "WEBHOOK_SUCCESS_MAX", "WEBHOOK_JITTER", "WEBHOOK_DISABLE_AFTER", "WEBHOOK_DISABLE_FAILING_FOR", "WEBHOOK_WAIT_AT_MOST", "DRAIN_LIMIT")
 	wantNamed(t, settings(t, &daemon.ExpirerConfig{}, senseless), "EXPIRE_EVERY", "EXPIRE_BATCH", "DRAIN_LIMIT")
+}
+
+// Whoever sets an endpoint up at the provider reads in the help which notices it has
+// to send: each kind that changes something is named there, and where the page is.
+func TestTheHelpNamesTheNoticesToSubscribeTo(t *testing.T) {
+	field, ok := reflect.TypeFor[daemon.PayCallbackConfig]().FieldByName("WebhookSecrets")
+	page, err := os.ReadFile("../../docs/REFUNDS.md")
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	source, err := os.ReadFile("../stripe/notice.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(source), "func meaning(")
+	table, _, _ = strings.Cut(table, "\n}\n")
+	kinds := regexp.MustCompile(`"([a-z_]+\.[a-z_.]+)"`).FindAllStringSubmatch(table, -1)
+	if len(kinds) < 8 {
+		t.Fatalf("the table has %d kinds", len(kinds))
+	}
+	for _, k := range kinds {
+		if !strings.Contains(field.Tag.Get("help"), k[1]) || !strings.Contains(string(page), "`"+k[1]+"`") {
+			t.Errorf("%s is not in paycallback's help, or not in docs/REFUNDS.md", k[1])
+		}
+	}
 }

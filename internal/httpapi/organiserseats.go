@@ -120,6 +120,8 @@ func (a *API) move(ctx context.Context, r handling) (reply, error) {
 		return reply{}, problem("unknown_seat", r.body.To)
 	case inventory.MoveTaken:
 		return reply{}, problem("seats_taken", "").with("taken", []string{r.body.To})
+	case inventory.MoveBack:
+		return reply{}, problem("seats_taken", "That seat was this order's, and was refunded: it is sold to another order.").with("taken", []string{r.body.To})
 	case inventory.MoveCheaper:
 		return reply{}, problem("seat_cheaper", "")
 	}

@@ -23,6 +23,7 @@ const (
 	MoveNoSeat  Moving = "no_seat"     // the hall has no such other seat
 	MoveTaken   Moving = "taken"       // the other seat is somebody's, or withdrawn
 	MoveCheaper Moving = "cheaper"     // the other seat costs less: the buyer would have paid too much
+	MoveBack    Moving = "given_back"  // the other seat was this order's, and a refund gave it back: its line stands for that refund
 	MoveRefund  Moving = "refund_open" // a refund of the line was asked for, whatever became of it
 )
 
@@ -70,6 +71,7 @@ const movable = `
 		  JOIN price_tiers gets ON (gets.event_id, gets.id) = (o.event_id, t.price_tier)
 		  WHERE o.event_id = $1 AND o.id = $2 AND o.status = 'paid' AND f.guid = $3 AND t.guid = $4
 		    AND gets.amount_minor >= had.amount_minor
+		    AND NOT EXISTS (SELECT FROM order_lines b WHERE b.order_id = o.id AND b.seat_id = t.id)
 		    AND NOT EXISTS (SELECT FROM refund_operations r WHERE r.order_id = o.id AND r.seat_id = f.id)
 		    AND NOT EXISTS (SELECT FROM refund_approvals r WHERE r.order_id = o.id AND r.seat_id = f.id)`
 
@@ -119,6 +121,7 @@ func whyUnmoved(ctx context.Context, tx pgx.Tx, event string, order uuid.UUID, f
 		  WHEN f.id IS NULL THEN $6
 		  WHEN t.id IS NULL THEN $7
 		  WHEN t.order_id IS NOT NULL OR t.withdrawn_at IS NOT NULL THEN $8
+		  WHEN EXISTS (SELECT FROM order_lines b WHERE b.order_id = o.id AND b.seat_id = t.id) THEN $11
 		  WHEN gets.amount_minor < had.amount_minor THEN $9
 		  ELSE $10 END
 		FROM orders o
@@ -127,7 +130,7 @@ func whyUnmoved(ctx context.Context, tx pgx.Tx, event string, order uuid.UUID, f
 		LEFT JOIN price_tiers had ON (had.event_id, had.id) = (o.event_id, f.price_tier)
 		LEFT JOIN price_tiers gets ON (gets.event_id, gets.id) = (o.event_id, t.price_tier)
 		WHERE o.event_id = $1 AND o.id = $2`,
-		event, order, from, to, MoveNotPaid, MoveNoLine, MoveNoSeat, MoveTaken, MoveCheaper, MoveRefund).Scan(&why)
+		event, order, from, to, MoveNotPaid, MoveNoLine, MoveNoSeat, MoveTaken, MoveCheaper, MoveRefund, MoveBack).Scan(&why)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return MoveNoOrder, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -21,8 +22,10 @@ type Watched struct {
 	mu              sync.Mutex
 	since           time.Time // when these began to count
 	sent, failures  int
-	answered        time.Time // the last answer
-	failed, failing time.Time // the last call without one; and when the first of these began, after the last answer
+	answered        time.Time              // the last answer
+	failed, failing time.Time              // the last call without one; and when the first of these began, after the last answer
+	refusing        time.Time              // when the first refusal began, after the last opening
+	refused         map[uuid.UUID]struct{} // whose openings were refused since then; refusedOrders at most
 }
 
 // Watch counts what the provider answers.
@@ -30,12 +33,12 @@ func Watch(provider Provider, metrics prometheus.Registerer) *Watched {
 	return &Watched{
 		provider: provider, since: time.Now(),
 		calls: promauto.With(metrics).NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_payment_provider_calls_total", Help: "Calls to the provider that open a payment, by whether it answered.",
+			Name: "waitroom_payment_provider_calls_total", Help: "Calls to the provider that open a payment, by whether it answered; refused: with a no.",
 		}, []string{"outcome"}),
 	}
 }
 
-// OpenPayment asks the provider. A refusal is an answer. What says nothing of how
+// OpenPayment asks the provider. A refusal is an answer, until there is nothing else. What says nothing of how
 // the provider is now does not count: that nothing was asked, that we gave up, an
 // old failure that is told again, a call that is under way. Counted as failures,
 // those would close the door of a quiet sale; as answers, keep one open in which
@@ -43,16 +46,49 @@ func Watch(provider Provider, metrics prometheus.Registerer) *Watched {
 func (w *Watched) OpenPayment(ctx context.Context, p NewPayment) (AtProvider, error) {
 	began := time.Now()
 	at, err := w.provider.OpenPayment(ctx, p)
-	if !at.Throttled && !at.Kept && !at.UnderWay && !errors.Is(ctx.Err(), context.Canceled) {
+	switch {
+	case at.Throttled || at.Kept || at.UnderWay || errors.Is(ctx.Err(), context.Canceled):
+	case err == nil && at.Refused:
+		w.sawRefusal(p.Order, began, time.Now())
+	default:
 		w.saw(err == nil, began, time.Now())
 	}
 	return at, err
+}
+
+// One order may be refused for what it is. When for refusedFor nothing but refusals
+// came, of refusedOrders orders at least, it is the account (its method is switched
+// off, or takes no such currency): nobody can pay, as if there were no answer.
+const (
+	refusedFor    = 10 * time.Second
+	refusedOrders = 5
+)
+
+func (w *Watched) sawRefusal(order uuid.UUID, began, now time.Time) {
+	w.calls.WithLabelValues("refused").Inc()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refused == nil {
+		w.refusing, w.refused = began, map[uuid.UUID]struct{}{}
+	}
+	if len(w.refused) < refusedOrders {
+		w.refused[order] = struct{}{}
+	}
+	w.count(len(w.refused) < refusedOrders || now.Sub(w.refusing) < refusedFor, began, now)
 }
 
 func (w *Watched) saw(answer bool, began, now time.Time) {
 	w.calls.WithLabelValues(map[bool]string{true: "answered", false: "failed"}[answer]).Inc()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if answer {
+		w.refused = nil
+	}
+	w.count(answer, began, now)
+}
+
+// count is under the lock.
+func (w *Watched) count(answer bool, began, now time.Time) {
 	w.sent++
 	if answer {
 		w.answered, w.failing = now, time.Time{}

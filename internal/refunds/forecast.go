@@ -16,9 +16,10 @@ type Backlog struct {
 	DueFor    time.Duration // since when the oldest due one has been: the outlet has had work for so long
 	Window    time.Duration // over which the next three were counted
 	Accepted  int
-	Closed    int     // came to an end, to the provider, or to a person
-	Started   int     // calls
-	PerSecond float64 // calls that may start in a second
+	Closed    int           // came to an end, to the provider, or to a person
+	Started   int           // calls
+	Working   time.Duration // since the first of these calls
+	PerSecond float64       // calls that may start in a second
 }
 
 // LongestWindow is how far back a forecast looks.
@@ -32,7 +33,8 @@ const soonest = 30 * time.Second
 type Forecast struct {
 	Backlog
 	ClosuresPerS float64
-	Measured     bool // ClosuresPerS was: else there was nothing to do, and it is what the quota allows
+	Measured     bool // ClosuresPerS was: else there was nothing to do, or nobody to do it, and it is what the quota allows
+	Away         bool // there was work, and no call was begun: nobody has the outlet, or it has just been taken
 	ArrivalsPerS float64
 	StartsPerS   float64
 	PerRefund    float64       // calls for each closure
@@ -44,17 +46,19 @@ type Forecast struct {
 // Forecast looks ahead. What counts is closures, not calls: an outlet that makes
 // its five calls a second and closes nothing clears no backlog. An outlet that
 // had nothing to do is taken for as good as its quota, at the calls that a
-// refund has lately taken.
+// refund has lately taken. So is one that is away, while a refunder is deployed
+// say: that says nothing of how fast it is, and what waits is judged by its oldest.
 func (b Backlog) Forecast() Forecast {
 	f := Forecast{Backlog: b, PerRefund: 1}
 	seconds := max(b.Window, time.Second).Seconds()
+	f.Away = b.Due > 0 && b.DueFor >= soonest && b.Started == 0
 	f.ArrivalsPerS, f.StartsPerS = float64(b.Accepted)/seconds, float64(b.Started)/seconds
 	if b.Closed > 0 {
 		f.PerRefund = math.Max(1, float64(b.Started)/float64(b.Closed))
 	}
 	f.ClosuresPerS = b.PerSecond / f.PerRefund
-	if f.Measured = b.Due > 0 && b.DueFor >= soonest; f.Measured {
-		f.ClosuresPerS = float64(b.Closed) / seconds
+	if f.Measured = b.Due > 0 && min(b.DueFor, b.Working) >= soonest; f.Measured {
+		f.ClosuresPerS = float64(b.Closed) / min(seconds, b.Working.Seconds())
 	}
 	if b.Waiting == 0 {
 		return f
@@ -67,8 +71,12 @@ func (b Backlog) Forecast() Forecast {
 	return f
 }
 
-// RetryAfter is when somebody whose request is refused may ask again.
+// RetryAfter is when somebody whose request is refused may ask again. An outlet that
+// is away is soon there again.
 func (f Forecast) RetryAfter() time.Duration {
+	if f.Away {
+		return soonest
+	}
 	again := Promise
 	if f.ClosuresPerS > 0 {
 		again = after(f.Waiting, f.ClosuresPerS) - Promise
@@ -86,7 +94,7 @@ func after(n int, perSecond float64) time.Duration {
 // break, as far as its oldest due operation tells; idle, it is the longest.
 func ReadBacklog(ctx context.Context, db reader, perSecond float64) (Backlog, error) {
 	b := Backlog{PerSecond: perSecond}
-	var oldest, dueFor, window float64
+	var oldest, dueFor, window, working float64
 	err := db.QueryRow(ctx, `
 		WITH open AS (
 		  SELECT give_up_at - $2::interval AS promised_at, next_at, call IS NOT NULL OR next_at <= clock_timestamp() AS due FROM refund_operations
@@ -103,13 +111,14 @@ func ReadBacklog(ctx context.Context, db reader, perSecond float64) (Backlog, er
 		  (SELECT count(*) FROM refund_operations f WHERE f.accepted_at > since.at),
 		  (SELECT count(*) FROM refund_changes c WHERE c.at > since.at AND c.from_status IN ('queued', 'submitted', 'unknown')
 		    AND c.to_status IN ('pending', 'confirmed', 'rejected', 'failed_later', 'manual')),
-		  (SELECT count(*) FROM refund_calls c WHERE c.submitted_at > since.at)
-		FROM ages, lately, since`, LongestWindow.Seconds(), Promise).
-		Scan(&b.Waiting, &b.Due, &oldest, &dueFor, &window, &b.Accepted, &b.Closed, &b.Started)
+		  calls.n, coalesce(extract(epoch FROM clock_timestamp() - calls.first), 0)::float8
+		FROM ages, lately, since CROSS JOIN LATERAL (
+		  SELECT count(*) AS n, min(c.submitted_at) AS first FROM refund_calls c WHERE c.submitted_at > since.at) calls`, LongestWindow.Seconds(), Promise).
+		Scan(&b.Waiting, &b.Due, &oldest, &dueFor, &window, &b.Accepted, &b.Closed, &b.Started, &working)
 	if err != nil {
 		return Backlog{}, fmt.Errorf("refund backlog: %w", err)
 	}
 	seconds := func(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-	b.Oldest, b.DueFor, b.Window = seconds(oldest), seconds(dueFor), seconds(window)
+	b.Oldest, b.DueFor, b.Window, b.Working = seconds(oldest), seconds(dueFor), seconds(window), seconds(working)
 	return b, nil
 }

@@ -477,3 +477,26 @@ func TestTheDatabaseGuardsTheReturn(t *testing.T) {
 	refused("a second return of one line", `INSERT INTO seat_returns (seat_id, cause, event_id, order_id) VALUES ($2, 'refunded:x', $3, $1)`, order, seats[0], d.Event)
 	refused("more lines back than there are", `UPDATE orders SET given_back = 3 WHERE id = $1`, order)
 }
+
+// A seat that a refund gave back is free, and not for its own order: the line there
+// stands for the refund. Whoever asks to exchange another seat for it is told so.
+func TestNoOrderMovesToASeatThatItGaveBack(t *testing.T) {
+	d := openDesk(t)
+	order, _, seats := d.paid("ann", 2)
+	s, _ := d.request(order, seats[0])
+	d.answer(yes("re_1"))
+	d.want(s.ID, "confirmed, 0 pending, 2500 refunded, 0 asked")
+	var from, back, free string
+	d.Scan(t, `SELECT (SELECT guid FROM seats WHERE id = $1), (SELECT guid FROM seats WHERE id = $2),
+		(SELECT min(guid) FROM seats WHERE order_id IS NULL AND id <> $2)`, []any{seats[1], seats[0]}, &from, &back, &free)
+	for _, c := range []struct {
+		to   string
+		want inventory.Moving
+	}{{back, inventory.MoveBack}, {free, inventory.SeatMoved}} {
+		m, err := inventory.MoveSeat(t.Context(), d.Pool, inventory.Asker{By: "desk"}, d.Event, order, from, c.to)
+		if err != nil || m.Moving != c.want {
+			t.Errorf("%s for %s: %s, %v; want %s", from, c.to, m.Moving, err, c.want)
+		}
+	}
+	d.judged()
+}

@@ -131,11 +131,16 @@ func (r reply) refusal() (Answer, error) {
 	}}, nil
 }
 
-// retryAfter reads whole seconds, at most a day; a date is not waited for.
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds < 0 {
-		return 0
+// retryAfter reads whole seconds, or a date by our clock, at most a day.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	told := h.Get("Retry-After")
+	seconds, err := strconv.Atoi(told)
+	if err != nil {
+		at, err := http.ParseTime(told)
+		if err != nil {
+			return 0
+		}
+		return min(max(at.Sub(now), 0), 24*time.Hour)
 	}
-	return time.Duration(min(seconds, 86400)) * time.Second
+	return time.Duration(min(max(seconds, 0), 86400)) * time.Second
 }

@@ -87,7 +87,7 @@ func (c *Client) sendBytes(ctx context.Context, method, path, key, body string) 
 		return reply{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header), requestID: resp.Header.Get("Request-Id")}
+	r := reply{status: resp.StatusCode, retryAfter: retryAfter(resp.Header, time.Now()), requestID: resp.Header.Get("Request-Id")}
 	r.replayed = resp.Header.Get("Idempotent-Replayed") == "true"
 	if r.body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return r, fmt.Errorf("%w: status %d: %w", ErrUnknown, resp.StatusCode, err)

@@ -188,13 +188,14 @@ func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (bool, erro
 	return known == nil && m.left >= l.amountMinor && (m.byHand == 0 || cause == RefundedByHand), err
 }
 
-// Approvals are those that wait, or those that were decided, the newest first.
+// Approvals are those that wait, the oldest first: none is out of sight behind what
+// was asked since; or those that were decided, the newest first.
 func Approvals(ctx context.Context, pool *pgxpool.Pool, organiser string, waiting bool, most int) ([]Approval, error) {
 	rows, err := pool.Query(ctx, `
 		SELECT a.id, s.event_id, a.order_id, s.guid, a.amount_minor, a.currency, a.cause, a.limit_minor, a.asked_by, a.asked_at,
 		  coalesce(a.decision, ''), coalesce(a.decided_by, ''), a.decided_at, a.note
 		FROM refund_approvals a JOIN seats s ON s.id = a.seat_id JOIN events e ON e.id = s.event_id
-		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NULL) = $2 ORDER BY a.id DESC LIMIT $3`, organiser, waiting, most)
+		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NULL) = $2 ORDER BY CASE WHEN $2 THEN a.id ELSE -a.id END LIMIT $3`, organiser, waiting, most)
 	if err != nil {
 		return nil, fmt.Errorf("approvals: %w", err)
 	}

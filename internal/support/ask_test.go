@@ -199,8 +199,8 @@ func TestNewRequestsAreRefusedWhileTheForecastIsBehind(t *testing.T) {
 	c := open(t, 40)
 	before, late, o := c.sold("before", 1), c.sold("late", 1), c.sold("ann", 1)
 	c.want(before.wants(0), support.Queued, "")
-	c.exec(`UPDATE refund_operations SET accepted_at = now() - interval '2 minutes', next_at = now() - interval '2 minutes'`)
-	a := c.want(o.wants(0), support.Refused, support.RefundsBehind) // two minutes of work, and nothing closes
+	c.exec(`UPDATE refund_operations SET accepted_at = now() - interval '16 minutes', next_at = now() - interval '16 minutes', give_up_at = now() - interval '1 minute'`)
+	a := c.want(o.wants(0), support.Refused, support.RefundsBehind) // its promise is over
 	if a.RetryAfter < 30*time.Second || a.RetryAfter > refunds.Promise {
 		t.Errorf("asked again after %s", a.RetryAfter)
 	}

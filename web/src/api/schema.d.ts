@@ -1059,7 +1059,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Refunds that wait for a person's word, or that were decided; the newest first
+         * Refunds that wait for a person's word, or that were decided; those that wait the oldest first, the decided the newest
          * @description Needs refunds:read.
          */
         get: operations["listApprovals"];
