@@ -77,6 +77,16 @@ func (l *Line) Leave(ctx context.Context, t Ticket) (View, error) {
 	return place.View(math.MaxInt64, now), nil
 }
 
+// Waiting is where a place stands that was not called; false: it was, or it takes
+// more to tell.
+func (l *Line) Waiting(t Ticket) (p Position, waits bool) {
+	door, _ := l.door.last()
+	if t.Number == Undrawn || t.Number < door.Front || door.Epoch > l.epoch {
+		return p, false
+	}
+	return l.position(t.Number, ViewWaiting), true
+}
+
 // Me says where the ticket's place stands. While it waits that is known from
 // memory alone; once it is called, its own row says what became of it.
 func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
@@ -87,8 +97,8 @@ func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 	if t.Number == Undrawn {
 		return l.inLobby(t.Index), nil
 	}
-	if t.Number >= door.Front {
-		return l.position(t.Number, ViewWaiting), nil
+	if p, waits := l.Waiting(t); waits {
+		return p, nil
 	}
 	place, err := l.place(ctx, t)
 	switch {

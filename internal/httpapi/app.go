@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -36,9 +37,10 @@ type API struct {
 	Desk       *Desk         // where organisers steer
 	Doors      *pgxpool.Pool // scans alone: a crowd at the door keeps nobody from steering
 	Support    *support.Desk
-	Identity   Identity // what events may ask of who joins
-	Joins      *Limiter // of joins from one network; nil limits nobody
-	list       printed  // of what is on sale
+	Identity   Identity  // what events may ask of who joins
+	Joins      *Limiter  // of joins from one network; nil limits nobody
+	list       printed   // of what is on sale
+	told       sync.Pool // of *written
 	Log        *slog.Logger
 	Limits     Limits
 }

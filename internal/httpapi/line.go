@@ -207,21 +207,31 @@ func (a *API) me(ctx context.Context, r ticketRequest) (reply, error) {
 	if err != nil {
 		return reply{}, a.lineRefused("place", err)
 	}
-	body := meOf(p)
+	body := meOf(p, &meParts{})
 	body.Ticket = r.anew()
 	return reply{body: body}, nil
 }
 
-func meOf(p admission.Position) meBody {
+// meParts is where a body's optional values stand.
+type meParts struct {
+	number, index int64
+	eta           spanBody
+}
+
+func meOf(p admission.Position, parts *meParts) meBody {
 	b := meBody{
-		Number: drawnNumber(p.Number), State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds, Late: p.Late,
+		State: p.View, Ahead: p.Ahead, Verdict: p.Verdict, Exceeds: p.Exceeds, Late: p.Late,
 		Seats: countsOf(p.Stock), Poll: tenth(p.Poll), SaleState: p.State, Reason: p.Reason, Version: p.Version,
 	}
-	if p.View == admission.ViewLobby {
-		b.Index = &p.Index
+	if parts.number = p.Number; p.Number != admission.Undrawn {
+		b.Number = &parts.number
+	}
+	if parts.index = p.Index; p.View == admission.ViewLobby {
+		b.Index = &parts.index
 	}
 	if p.Known {
-		b.Eta = &spanBody{tenth(p.P50), tenth(p.P90)}
+		parts.eta = spanBody{tenth(p.P50), tenth(p.P90)}
+		b.Eta = &parts.eta
 	}
 	return b
 }

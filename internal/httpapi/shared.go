@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"bytes"
-	"unsafe"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
@@ -63,34 +62,20 @@ func etagMatches(match []byte, etag string) bool {
 	return false
 }
 
-// polled answers who polls a line's status, and leaves all else to the router:
-// it takes two thirds of such an answer's time, and the only memory. All who
-// wait poll, and nothing else is asked as often.
+// polled answers who polls a line's status, or their place in it, and leaves all else
+// to the router: it takes two thirds of such an answer's time, and the only memory. All
+// who wait poll, and nothing else is asked as often.
 func (a *API) polled(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(c *fasthttp.RequestCtx) {
-		if event, is := statusOf(c); is {
+		if event, is := asks(c, "/v1/public/events/", "/status"); is {
 			if line, ok := a.Lines.Line(event); ok && tellStatus(c, line) == nil {
 				return
 			}
 		}
-		next(c)
+		if !a.waiting(c) {
+			next(c)
+		}
 	}
-}
-
-// statusOf is the event whose status is asked for. The name is the connection's
-// buffer: whoever looks it up keeps no hold of it.
-func statusOf(c *fasthttp.RequestCtx) (event string, is bool) {
-	if !c.IsGet() {
-		return "", false
-	}
-	// As it was sent: a path that only comes to the same is the router's, and
-	// caches hold one document a line.
-	name, is := bytes.CutPrefix(c.URI().PathOriginal(), []byte("/v1/public/events/"))
-	if !is {
-		return "", false
-	}
-	name, is = bytes.CutSuffix(name, []byte("/status"))
-	return unsafe.String(unsafe.SliceData(name), len(name)), is
 }
 
 // status is for the rarer ways to ask: HEAD, an event that is none, or somebody
