@@ -10,7 +10,7 @@ import (
 
 // fromTables reads what the courier wrote: each endpoint's own terms into t, and
 // the attempts that have ended, of deliveries begun since their endpoint was
-// last edited; all in microseconds, of one moment.
+// last edited, or taken back into service; all in microseconds, of one moment.
 func fromTables(ctx context.Context, db *sql.DB, t *terms) ([]row, error) {
 	const us = int64(time.Second / time.Microsecond)
 	if t.slack > math.MaxInt64/us {
@@ -62,7 +62,8 @@ func attemptsOf(ctx context.Context, tx *sql.Tx) ([]row, error) {
 		WHERE a.finished_at IS NOT NULL AND NOT EXISTS (
 		  SELECT FROM delivery_attempts first, endpoint_changes c
 		  WHERE (first.delivery_id, first.go) = (a.delivery_id, a.go)
-		    AND c.endpoint_id = a.endpoint_id AND c.did IN ('added', 'edited')
+		    AND c.endpoint_id = a.endpoint_id AND (c.did IN ('added', 'edited')
+		      OR (c.did, c.old ->> 'state', c.new ->> 'state') = ('state', 'disabled', 'active'))
 		    AND c.at >= first.started_at
 		)
 		ORDER BY a.started_at, a.id`)

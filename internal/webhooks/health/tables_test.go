@@ -125,23 +125,35 @@ func TestTheTablesHaveAPlan(t *testing.T) {
 	}
 }
 
-// Terms that were edited say nothing of what was begun under others.
-func TestAnEditBeginsANewLedger(t *testing.T) {
-	w := openTables(t)
-	w.exec(`INSERT INTO endpoint_changes (endpoint_id, at, by, did) VALUES ('shop', $1, 'key', 'edited'), ('shop', $2, 'key', 'tested')`,
-		began.Add(10*time.Second), began.Add(time.Hour))
-	r, err := w.plan(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Plan) != 1 || r.Plan[0].Attempt != "6" || r.Counts["attempts"] != 2 {
-		t.Errorf("the plan is of %v and %v; want attempt 6, and 3 of the endpoint that nobody edited", r.Plan, r.Counts)
-	}
-	if err := r.Keep(w.report); err != nil {
-		t.Fatal(err)
-	}
-	if a := w.judge(); a.Exit != 0 {
-		t.Errorf("exit %d: %q", a.Exit, a.Issues)
+// Terms that were edited say nothing of what was begun under others; and what a person
+// made due by taking an endpoint back into service did not come too early.
+func TestAnEditOrAReturnBeginsANewLedger(t *testing.T) {
+	for did, states := range map[string][2]string{"edited": {"", ""}, "state": {"disabled", "active"}} {
+		t.Run(did, func(t *testing.T) {
+			w := openTables(t)
+			change := func(did, old, now string, after time.Duration) {
+				w.exec(`INSERT INTO endpoint_changes (endpoint_id, at, by, did, old, new)
+					VALUES ('shop', $1, 'key', $2, jsonb_build_object('state', $3::text), jsonb_build_object('state', $4::text))`,
+					began.Add(after), did, old, now)
+			}
+			change(did, states[0], states[1], 10*time.Second)
+			change("tested", "", "", time.Hour)
+			change("state", "active", "disabled", time.Hour)
+			change("state", "draining", "active", time.Hour)
+			r, err := w.plan(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Plan) != 1 || r.Plan[0].Attempt != "6" || r.Counts["attempts"] != 2 {
+				t.Errorf("the plan is of %v and %v; want attempt 6, and 3 of the endpoint that nobody edited", r.Plan, r.Counts)
+			}
+			if err := r.Keep(w.report); err != nil {
+				t.Fatal(err)
+			}
+			if a := w.judge(); a.Exit != 0 {
+				t.Errorf("exit %d: %q", a.Exit, a.Issues)
+			}
+		})
 	}
 }
 

@@ -14,8 +14,9 @@ const second = 1_000_000
 // There an attempt says which delivery it is of, so the one before it is that
 // delivery's; where a delivery begins by the rules is then held against where it
 // did. An endpoint's attempts count from its last edit on: the terms that stand
-// there now say nothing of what was begun under others. What is under way is not
-// in the ledger yet.
+// there now say nothing of what was begun under others; and from when a person last took
+// it back into service, who makes due what waits. What is under way is not in the ledger
+// yet.
 func FromTables(ctx context.Context, db *sql.DB, c Contract) (f Facts, err error) {
 	if c.Slack > math.MaxInt64/second {
 		return Facts{}, fmt.Errorf("%w: the slack is longer than any time", ErrContract)
@@ -60,7 +61,8 @@ func attemptRows(ctx context.Context, tx *sql.Tx) (all []Attempt, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		WITH edited AS (
 		  SELECT endpoint_id, max(at) AS at FROM endpoint_changes
-		  WHERE did IN ('added', 'edited') GROUP BY endpoint_id
+		  WHERE did IN ('added', 'edited') OR did = 'state' AND old->>'state' = 'disabled' AND new->>'state' = 'active'
+		  GROUP BY endpoint_id
 		), begun AS (
 		  SELECT delivery_id, go, min(started_at) AS at FROM delivery_attempts
 		  GROUP BY delivery_id, go
