@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -141,7 +142,7 @@ func admitsHall(ctx context.Context, tx pgx.Tx, event string, replace bool) (Imp
 
 // clearHall takes the old hall away and says which of its seats were held back.
 func clearHall(ctx context.Context, tx pgx.Tx, event string) (held []string, err error) {
-	if _, err := tx.Exec(ctx, copyTime); err != nil {
+	if err := pg.Longer(ctx, tx, copyTime); err != nil {
 		return nil, err
 	}
 	rows, err := tx.Query(ctx, `SELECT guid FROM seats WHERE event_id = $1 AND held_back ORDER BY pos`, event)
@@ -179,11 +180,11 @@ func (h *Hall) hold(held []string) (lost []string) {
 }
 
 // copyTime allows the one long statement of the house: a stadium in one COPY.
-const copyTime = `SET LOCAL statement_timeout = '2min'`
+const copyTime = 2 * time.Minute
 
 // copyHall writes a hall to an event that has none.
 func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
-	if _, err := tx.Exec(ctx, copyTime); err != nil {
+	if err := pg.Longer(ctx, tx, copyTime); err != nil {
 		return err
 	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"price_tiers"}, []string{"event_id", "id", "amount_minor", "color"},

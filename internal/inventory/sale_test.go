@@ -56,7 +56,7 @@ func openSale(t testing.TB, pool *pgxpool.Pool, numbered, general int, set strin
 func (s *sale) exec(sql string, args ...any) {
 	s.t.Helper()
 	err := pg.InTx(context.WithoutCancel(s.t.Context()), s.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(s.t.Context(), `SET LOCAL statement_timeout = '1min'`); err != nil {
+		if err := pg.Longer(s.t.Context(), tx, time.Minute); err != nil {
 			return err
 		}
 		_, err := tx.Exec(s.t.Context(), sql, args...)

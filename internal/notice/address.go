@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// address writes a batch's deliveries and how many each notice has, in one
-// transaction: a notice is for all of its endpoints or not addressed yet. It is
+// address writes the deliveries of the next notices and how many each has, in one
+// transaction that ends with the notice that makes them many: a notice is for all of its endpoints or not addressed yet. It is
 // for those of its organiser that are not deleted and want its kind, whatever
 // their state; to an endpoint that was disabled, that is not told. Deliveries get
 // ids in the order of the notices, which is each subject's version order.
@@ -17,10 +17,18 @@ import (
 // ends it.
 func address(ctx context.Context, conn *pgx.Conn) (notices, deliveries int, err error) {
 	err = conn.QueryRow(ctx, `
-		WITH due AS MATERIALIZED (
+		WITH next AS MATERIALIZED (
 		  SELECT n.id, n.kind, n.subject, n.at, coalesce(n.organiser, e.organiser) AS organiser
 		  FROM notices n LEFT JOIN events e ON e.id = n.event_id
 		  WHERE n.addressed IS NULL ORDER BY n.id LIMIT $1
+		), has AS MATERIALIZED (
+		  SELECT o.organiser, (SELECT count(*) FROM endpoints p WHERE p.organiser = o.organiser AND p.deleted_at IS NULL) AS endpoints
+		  FROM (SELECT DISTINCT organiser FROM next) o
+		), due AS MATERIALIZED (
+		  SELECT id, kind, subject, at, organiser FROM (
+		    SELECT n.id, n.kind, n.subject, n.at, n.organiser, coalesce(sum(h.endpoints) OVER (ORDER BY n.id ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW), 0) AS before
+		    FROM next n LEFT JOIN has h ON h.organiser = n.organiser
+		  ) n WHERE before < $2
 		), written AS (
 		  INSERT INTO deliveries (notice_id, endpoint_id, notice_kind, notice_at)
 		  SELECT d.id, p.id, d.kind, d.at FROM due d JOIN endpoints p ON p.organiser = d.organiser
@@ -36,7 +44,7 @@ func address(ctx context.Context, conn *pgx.Conn) (notices, deliveries int, err 
 		  WHERE n.id = d.id AND n.addressed IS NULL
 		  RETURNING n.addressed
 		)
-		SELECT count(*), coalesce(sum(addressed), 0) FROM addressed`, batch).Scan(&notices, &deliveries)
+		SELECT count(*), coalesce(sum(addressed), 0) FROM addressed`, batch, writtenAtOnce).Scan(&notices, &deliveries)
 	if err != nil {
 		return 0, 0, fmt.Errorf("relay: address: %w", err)
 	}

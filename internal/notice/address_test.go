@@ -1,6 +1,7 @@
 package notice_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -55,5 +56,42 @@ func TestANoticeIsAddressedToItsOrganisersEndpoints(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("addressed %q (%v), want %q", got, err, want)
+	}
+}
+
+// An organiser may have very many endpoints: a step writes the deliveries of so few
+// notices as it can bear, at least of one, and nobody behind them waits for good.
+func TestVeryManyEndpointsTakeMoreSteps(t *testing.T) {
+	pool := pgtest.New(t)
+	newEvent(t, pool)
+	newEndpoint(t, pool, "other", "other")
+	const many, told = 700, 9
+	if _, err := pool.Exec(t.Context(), `INSERT INTO endpoints (id, organiser, url, secret)
+		SELECT 'e' || i, 'house', 'https://example.org/', decode(repeat('00', 32), 'hex') FROM generate_series(1, $1) i`, many); err != nil {
+		t.Fatal(err)
+	}
+	var all []notice.Notice
+	for i := range told {
+		all = append(all, paid(fmt.Sprint("order-", i), 1))
+	}
+	all = append(all, notice.Notice{Kind: "endpoint.disabled", Organiser: "other", Subject: "x", Version: 1})
+	if err := write(t, pool, all...); err != nil {
+		t.Fatal(err)
+	}
+	relay := notice.NewRelay(pool, newNATS(t).connect())
+	defer relay.Close(t.Context())
+	var steps []notice.Relayed
+	for addressed := 0; addressed < len(all); {
+		did, err := relay.Step(t.Context())
+		if err != nil || did.Addressed == 0 {
+			t.Fatalf("%+v (%v), with %d of %d addressed", did, err, addressed, len(all))
+		}
+		addressed += did.Addressed
+		steps = append(steps, notice.Relayed{Addressed: did.Addressed, Deliveries: did.Deliveries})
+	}
+	three := notice.Relayed{Addressed: 3, Deliveries: 3 * many}
+	want := []notice.Relayed{three, three, three, {Addressed: 1, Deliveries: 1}}
+	if !slices.Equal(steps, want) {
+		t.Errorf("steps %+v, want %+v", steps, want)
 	}
 }

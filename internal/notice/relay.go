@@ -9,12 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/nats-io/nats.go"
+
+	"waitroom/internal/pg"
 )
 
 const (
 	// batch bounds what a relay that dies between publishing and marking makes
 	// its successor publish again.
 	batch = 200
+	// writtenAtOnce bounds the deliveries of one step, by the first notice that passes it:
+	// one is for all of its endpoints, however many its organiser has.
+	writtenAtOnce = 2000
+	// stepLimit is far more than so many take, and idleLimit than there is between two
+	// steps: a relay that was cut off frees its lock.
+	stepLimit = 10 * time.Second
+	idleLimit = "20s"
 	// flushWithin bounds the wait for NATS's word that it has a batch, and rest is
 	// how long a NATS that was silent is not asked: deliveries go before hints.
 	flushWithin = 300 * time.Millisecond
@@ -45,14 +54,10 @@ var ErrNoHints = errors.New("relay: NATS is away; hints wait, deliveries do not"
 
 // NewRelay makes a relay for the pool's database; nothing is opened yet.
 func NewRelay(pool *pgxpool.Pool, nc *nats.Conn) *Relay {
-	db := pool.Config().ConnConfig.Copy()
-	db.RuntimeParams["application_name"] = "waitroom relay"
+	db := pg.Apart(pool, "waitroom relay", stepLimit)
+	db.RuntimeParams["idle_session_timeout"] = idleLimit
 	// Its tables grow while it runs: plans that are made while they are empty do not.
 	db.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	// A relay whose machine is gone frees its lock in 20 s, not in two hours.
-	db.RuntimeParams["tcp_keepalives_idle"] = "10"
-	db.RuntimeParams["tcp_keepalives_interval"] = "5"
-	db.RuntimeParams["tcp_keepalives_count"] = "2"
 	return &Relay{db: db, nats: nc}
 }
 

@@ -2,7 +2,8 @@
 // refuses a database that could not keep our promises.
 //
 // A pool is small and its server-side limits fire before the caller's context
-// does: a cancelled context costs the connection, a lock_timeout does not.
+// does: a cancelled context costs the connection, a lock_timeout does not. A server
+// that falls silent costs it too, a little later, and the next one is tried (P16).
 package pg
 
 import (
@@ -44,7 +45,9 @@ func Open(ctx context.Context, url, app string, l Limits) (*pgxpool.Pool, error)
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	cfg.MaxConns = int32(orDefault(l.Conns, 4))
+	cfg.PingTimeout = pong
 	cfg.ConnConfig.ConnectTimeout = 3 * time.Second
+	cfg.ConnConfig.DialFunc = heard(cfg.ConnConfig.DialFunc, orDefault(l.Statement, 2*time.Second))
 	p := cfg.ConnConfig.RuntimeParams
 	p["application_name"] = app
 	p["lock_timeout"] = millis(orDefault(l.Lock, 500*time.Millisecond))

@@ -86,7 +86,10 @@ func declare(ctx context.Context, tx pgx.Tx, s Share) error {
 	}
 	// Whoever starts waits for its turn, as long as others start at the same moment
 	// on a machine that is busy with it.
-	if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '10s', true)`); err != nil {
+	if err := Longer(ctx, tx, 10*time.Second); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, `SELECT set_config('lock_timeout', '10s', true)`); err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('waitroom connection shares'))`); err != nil {

@@ -25,15 +25,8 @@ type Contender struct {
 }
 
 // NewContender names itself holder in the quota's row. Nothing is opened yet.
-// The connection may not go through a pooler that shares sessions.
 func NewContender(pool *pgxpool.Pool, holder string) *Contender {
-	db := pool.Config().ConnConfig.Copy()
-	db.RuntimeParams["application_name"] = "waitroom refunder outlet"
-	// A machine that is gone frees its lock in 20 s, not in two hours.
-	db.RuntimeParams["tcp_keepalives_idle"] = "10"
-	db.RuntimeParams["tcp_keepalives_interval"] = "5"
-	db.RuntimeParams["tcp_keepalives_count"] = "2"
-	return &Contender{db: db, holder: holder}
+	return &Contender{db: pg.Apart(pool, "waitroom refunder outlet", 2*time.Second), holder: holder}
 }
 
 // Try takes the outlet if nobody has it; nil if somebody has. Who has got it
