@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -17,15 +16,12 @@ type EndpointRules struct {
 	Loopback bool // plain http to this machine itself will do, for tests and the demo
 }
 
-// deleteDeadline is longer than other routes': all that waits for the endpoint ends.
-const deleteDeadline = 12 * time.Second
-
 func (a *API) endpointRoutes(app *fiber.App) {
 	app.Get("/v1/organiser/endpoints", serveRead(deskDeadline, a.asks(organiser.WebhooksRead), a.endpoints))
 	app.Post("/v1/organiser/endpoints", serveRead(deskDeadline, a.readAddition, a.addEndpoint))
 	one := app.Group("/v1/organiser/endpoints/:endpoint")
 	one.Get("", serveRead(deskDeadline, a.readEndpoint, a.endpoint))
-	one.Delete("", serveRead(deleteDeadline, a.readEndpointChange, a.deleteEndpoint))
+	one.Delete("", serveRead(deskDeadline, a.readEndpointChange, a.deleteEndpoint))
 	one.Get("/settings", serveRead(deskDeadline, a.readEndpoint, a.endpointSettings))
 	one.Put("/settings", serveRead(deskDeadline, a.readEndpointEdit, a.editEndpoint))
 	one.Put("/state", serveRead(deskDeadline, a.readEndpointState, a.setEndpointState))

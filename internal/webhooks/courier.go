@@ -38,6 +38,13 @@ func NewCourier(c Courier) *Courier {
 	return &c
 }
 
+const (
+	// What could not be written down is tried again: after about so long, then after
+	// twice as long each time, up to a bound; each in a time of its own.
+	settleAgain     = 50 * time.Millisecond
+	settleAgainMost = 2 * time.Second
+)
+
 // breath is between two looks at least, however much there is to take: what comes
 // meanwhile is taken together.
 const breath = 20 * time.Millisecond
@@ -94,13 +101,14 @@ func (c *Courier) run(ctx context.Context, e Errand) {
 		return
 	}
 	o := c.Client.send(ctx, e)
-	for {
+	for wait := settleAgain; ; wait = min(2*wait, settleAgainMost) {
 		s, err := c.settle(ctx, e, o)
 		if err == nil || ctx.Err() != nil || c.left(e) <= 0 {
 			c.Seen(e, o, s, err)
 			return
 		}
-		rest(ctx, 250*time.Millisecond, nil) // what arrived is not to be sent again for want of a word
+		// What arrived is not to be sent again for want of a word.
+		rest(ctx, time.Duration(float64(wait)*(0.5+c.Chance())), nil)
 	}
 }
 

@@ -34,6 +34,10 @@ type Settled struct {
 	Disabled  string        // why this attempt disabled the endpoint; else empty
 }
 
+// errHeld: somebody holds the endpoint's row. Nothing is written, and nobody waited
+// for it: a connection that did would be one less for all others.
+var errHeld = errors.New("its endpoint is being changed")
+
 // settle writes down what an attempt came to, if it is still its courier's.
 func (c *Courier) settle(ctx context.Context, e Errand, o Outcome) (s Settled, err error) {
 	if c.Terms.Success(o.Status) {
@@ -48,22 +52,29 @@ func (c *Courier) settle(ctx context.Context, e Errand, o Outcome) (s Settled, e
 // failed ends the attempt, schedules the next or gives the delivery up, counts it
 // against its endpoint and disables that one if it fails for good: in one
 // transaction, the endpoint's row first, as whoever changes both does.
+//
+// Where the endpoint has another URL by now, the failure says nothing of it: it is due
+// there at once, and once more even if this was its last attempt.
 func (c *Courier) failed(ctx context.Context, e Errand, o Outcome) (s Settled, err error) {
 	err = pg.InTx(ctx, c.Pool, func(tx pgx.Tx) error {
 		var deleted, moved bool
-		err := tx.QueryRow(ctx, `SELECT deleted_at IS NOT NULL, url <> $2 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE`,
+		err := tx.QueryRow(ctx, `SELECT deleted_at IS NOT NULL, url <> $2 FROM endpoints WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED`,
 			e.Endpoint, e.URL).Scan(&deleted, &moved)
+		if errors.Is(err, pgx.ErrNoRows) { // endpoints stay: it is held
+			return errHeld
+		}
 		if err != nil {
 			return err
 		}
-		s = Settled{Ended: Failed, Reason: reasonOf(e, o, deleted)}
-		if moved { // what the address before says of itself is not said of this one
-			o.RetryAfter, s.Reason = 0, reasonOf(e, Outcome{}, deleted)
-		}
+		s = Settled{Ended: Failed, Reason: reasonOf(e, o, deleted, moved)}
 		if s.Reason != "" {
 			s.Ended = Dead
 		}
-		finished, err := c.put(ctx, tx, e, o, s)
+		wait := c.Terms.wait(e.Schedule, e.Attempt+1, o.RetryAfter, c.Chance())
+		if moved {
+			wait = 0
+		}
+		finished, err := c.put(ctx, tx, e, o, s.Reason, wait)
 		if errors.Is(err, pgx.ErrNoRows) {
 			s = Settled{Ended: LeaseLost}
 			return nil
@@ -77,20 +88,22 @@ func (c *Courier) failed(ctx context.Context, e Errand, o Outcome) (s Settled, e
 }
 
 // reasonOf is why a delivery whose attempt failed is dead; empty, it is not.
-func reasonOf(e Errand, o Outcome, deleted bool) string {
+func reasonOf(e Errand, o Outcome, deleted, moved bool) string {
 	switch {
+	case deleted && (moved || o.Status != http.StatusGone):
+		return "endpoint_deleted"
+	case moved:
+		return ""
 	case o.Status == http.StatusGone:
 		return "gone"
-	case deleted:
-		return "endpoint_deleted"
 	case e.Attempt >= e.MaxAttempts:
 		return "max_attempts"
 	}
 	return ""
 }
 
-// put ends the attempt and moves its delivery.
-func (c *Courier) put(ctx context.Context, tx pgx.Tx, e Errand, o Outcome, s Settled) (finished time.Time, err error) {
+// put ends the attempt and moves its delivery: dead for a reason, or due after a wait.
+func (c *Courier) put(ctx context.Context, tx pgx.Tx, e Errand, o Outcome, dead string, wait time.Duration) (finished time.Time, err error) {
 	err = tx.QueryRow(ctx, `
 		WITH ended AS (
 		  UPDATE delivery_attempts SET finished_at = greatest(started_at, clock_timestamp()), status = nullif($5, 0), error = $6, answer = $7
@@ -103,8 +116,7 @@ func (c *Courier) put(ctx context.Context, tx pgx.Tx, e Errand, o Outcome, s Set
 		FROM ended
 		WHERE d.id = $1 AND d.courier = $4 AND d.go = $2 AND d.attempts = $3
 		RETURNING ended.finished_at`,
-		e.Delivery, e.Go, e.Attempt, e.Courier, o.Status, o.Error, o.answer(), s.Reason,
-		c.Terms.wait(e.Schedule, e.Attempt+1, o.RetryAfter, c.Chance())).Scan(&finished)
+		e.Delivery, e.Go, e.Attempt, e.Courier, o.Status, o.Error, o.answer(), dead, wait).Scan(&finished)
 	return finished, err
 }
 

@@ -6,10 +6,16 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
 )
 
-// sweptAtOnce bounds one sweep; there is another a second later.
-const sweptAtOnce = 500
+// sweptAtOnce bounds one step of a sweep, and stepsAtOnce its steps; there is another
+// sweep a second later.
+const (
+	sweptAtOnce = 500
+	stepsAtOnce = 20
+)
 
 // Swept is what a sweep found.
 type Swept struct {
@@ -21,8 +27,35 @@ type Swept struct {
 func (c *Courier) Sweep(ctx context.Context) (s Swept, err error) {
 	var errLost, errDead error
 	s.Lost, errLost = c.writeOff(ctx)
-	s.Dead, errDead = c.giveUp(ctx)
-	return s, errors.Join(errLost, errDead)
+	for range stepsAtOnce {
+		var n int
+		n, errDead = c.giveUp(ctx)
+		if s.Dead += n; n < sweptAtOnce {
+			break
+		}
+	}
+	return s, errors.Join(errLost, errDead, c.wakeRest(ctx))
+}
+
+// wakeRest makes due what the changes that woke an endpoint left to do, the first to be
+// woken first.
+func (c *Courier) wakeRest(ctx context.Context) error {
+	for more, steps := true, 0; more && steps < stepsAtOnce; steps++ {
+		err := pg.InTx(ctx, c.Pool, func(tx pgx.Tx) error {
+			var endpoint string
+			err := tx.QueryRow(ctx, `
+				SELECT id FROM endpoints WHERE woken_at IS NOT NULL
+				ORDER BY woken_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`).Scan(&endpoint)
+			if more = err == nil; more {
+				return wakeSome(ctx, tx, endpoint)
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("wake an endpoint: %w", err)
+		}
+	}
+	return nil
 }
 
 // writeOff ends attempts whose lease is over: their courier was killed, or cut off
@@ -30,32 +63,39 @@ func (c *Courier) Sweep(ctx context.Context) (s Swept, err error) {
 // schedule, under the same id.
 func (c *Courier) writeOff(ctx context.Context) (lost int, err error) {
 	rows, err := c.Pool.Query(ctx, `
-		SELECT d.id, d.endpoint_id, d.go, d.attempts, d.courier, p.max_attempts, p.backoff_base, p.dispatch_gap, p.min_interval
+		SELECT d.id, d.endpoint_id, d.go, d.attempts, d.courier, coalesce(edited.url, p.url), p.max_attempts, p.backoff_base, p.dispatch_gap, p.min_interval
 		FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id
+		  JOIN delivery_attempts a ON a.delivery_id = d.id AND a.go = d.go AND a.attempt_no = d.attempts
+		  LEFT JOIN LATERAL ( -- where it was sent to, if that is another address now
+		    SELECT h.old->>'url' AS url FROM endpoint_changes h
+		    WHERE h.endpoint_id = d.endpoint_id AND h.did = 'edited' AND h.old ? 'url' AND h.at > a.started_at ORDER BY h.id LIMIT 1
+		  ) edited ON true
 		WHERE d.status = 'sending' AND d.leased_until < now()
 		ORDER BY d.leased_until LIMIT $1`, sweptAtOnce)
 	if err != nil {
 		return 0, fmt.Errorf("leases: %w", err)
 	}
 	errands, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e Errand, err error) {
-		return e, row.Scan(&e.Delivery, &e.Endpoint, &e.Go, &e.Attempt, &e.Courier, &e.MaxAttempts, &e.BackoffBase, &e.DispatchGap, &e.MinInterval)
+		return e, row.Scan(&e.Delivery, &e.Endpoint, &e.Go, &e.Attempt, &e.Courier, &e.URL, &e.MaxAttempts, &e.BackoffBase, &e.DispatchGap, &e.MinInterval)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("leases: %w", err)
 	}
-	var held error
+	var failed error
 	passed := map[string]bool{} // whose row is somebody's; it is not in the others' way
 	for _, e := range errands {
 		if passed[e.Endpoint] {
 			continue
 		}
 		s, err := c.settle(ctx, e, Outcome{Lost: true, Error: "lost: its courier did not say how it ended; it may have arrived"})
-		held, passed[e.Endpoint] = errors.Join(held, err), err != nil
+		if passed[e.Endpoint] = err != nil; !errors.Is(err, errHeld) {
+			failed = errors.Join(failed, err)
+		}
 		if err == nil && s.Ended != LeaseLost { // else somebody ended it just now
 			lost++
 		}
 	}
-	return lost, held
+	return lost, failed
 }
 
 // giveUp puts on the dead-letter list what waits for an endpoint that was deleted,

@@ -453,8 +453,8 @@ export interface paths {
         /**
          * End an endpoint for good; what waits for it is dead
          * @description Needs webhooks:write. Its waiting deliveries are `dead` by `endpoint_deleted`
-         *     in the same instant; an attempt that is under way ends. Deliveries and
-         *     record stay.
+         *     at once, or soon where very many wait; none is sent. What is under way
+         *     ends. Deliveries and record stay.
          */
         delete: operations["deleteEndpoint"];
         options?: never;
