@@ -206,6 +206,10 @@ func TestHealthSaysHowAnEndpointDoes(t *testing.T) {
 	}
 	o.exec(`UPDATE endpoints SET next_start_at = '-infinity'`)
 	o.exec(`UPDATE deliveries SET due_at = now() - interval '1 hour' WHERE status = 'waiting'`)
+	if f, err = webhooks.ReadFigures(t.Context(), o.pool); err != nil || f.Late != 0 {
+		t.Errorf("due for an hour at one that fails: late %s, %v", f.Late, err)
+	}
+	o.exec(`UPDATE endpoints SET failures = 0, failing_since = NULL`)
 	if f, err = webhooks.ReadFigures(t.Context(), o.pool); err != nil || f.Late < time.Hour || f.Late > 2*time.Hour {
 		t.Errorf("due for an hour: late %s, %v", f.Late, err)
 	}
