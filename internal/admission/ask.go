@@ -77,7 +77,7 @@ func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
 	defer cancel()
 	place, err := l.cfg.Store.Place(ctx, l.event, l.epoch, t.Holder())
 	switch {
-	case errors.Is(err, ErrNoPlace):
+	case errors.Is(err, ErrNoPlace), err == nil && place.Index < t.Index: // lost, or what an older copy of the store has
 		return l.signed(ctx, t)
 	case err != nil:
 		return Place{}, err

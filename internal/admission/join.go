@@ -171,14 +171,14 @@ func (e *entrance) inTurn(ctx context.Context, holder string, had Ticket, condit
 
 func (e *entrance) join(ctx context.Context, holder string, had Ticket, conditions []Condition) (Joined, error) {
 	old, err := e.find(ctx, holder)
-	if err == nil && old.Live(e.line.epoch, time.Now()) {
-		return e.joined(old, false)
-	}
 	if err != nil && !errors.Is(err, ErrNoPlace) {
 		return Joined{}, uncertain("find place", err)
 	}
-	if err != nil && had.Epoch == e.line.epoch && had.Holder() == holder {
-		return e.rejoin(ctx, had, conditions)
+	if shows := had.Epoch == e.line.epoch && had.Holder() == holder; shows && (err != nil || old.Index < had.Index) {
+		return e.rejoin(ctx, had, old, conditions)
+	}
+	if err == nil && old.Live(e.line.epoch, time.Now()) {
+		return e.joined(old, false)
 	}
 	for _, met := range conditions {
 		if err := met(ctx); err != nil {
@@ -200,8 +200,14 @@ func (e *entrance) join(ctx context.Context, holder string, had Ticket, conditio
 }
 
 // rejoin writes the place of a signed ticket that the store has lost, unless it
-// is over: then its holder starts from the tail.
-func (e *entrance) rejoin(ctx context.Context, had Ticket, conditions []Condition) (Joined, error) {
+// is over: then its holder starts from the tail. What an older copy of the store has
+// in its stead was over when the ticket was written.
+func (e *entrance) rejoin(ctx context.Context, had Ticket, old Place, conditions []Condition) (Joined, error) {
+	if old.State == Waiting {
+		if err := e.end(ctx, old); err != nil {
+			return Joined{}, uncertain("older place", err)
+		}
+	}
 	p, err := e.line.signed(ctx, had)
 	switch {
 	case err != nil:
@@ -215,6 +221,13 @@ func (e *entrance) rejoin(ctx context.Context, had Ticket, conditions []Conditio
 		return Joined{}, uncertain("join", err)
 	}
 	return e.joined(p, false)
+}
+
+func (e *entrance) end(ctx context.Context, p Place) error {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	_, err := e.line.cfg.Store.Leave(ctx, p)
+	return err
 }
 
 // uncertain keeps what is definite, and says of all else that it is not known.

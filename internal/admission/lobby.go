@@ -144,11 +144,16 @@ func (l *Line) inLobby(index int64) Position {
 	return p
 }
 
+// closeAfter is how long after its closing time a lobby is closed. Receipts end at
+// that time by each replica's own clock: one whose clock is that much behind gives
+// none to anybody who is not drawn.
+const closeAfter = 2 * time.Second
+
 // moveLobby closes the lobby when it is time, and draws it as soon as all that
 // decides is known. Every replica may; the store lets each happen once.
 func (l *Line) moveLobby(ctx context.Context, t Tail) (Tail, error) {
 	lobby := l.Sale().Lobby
-	if lobby == nil || t.Drawn || time.Now().Before(lobby.ClosesAt) {
+	if lobby == nil || t.Drawn || time.Now().Before(lobby.ClosesAt.Add(closeAfter)) {
 		return t, nil
 	}
 	if !t.Closed {

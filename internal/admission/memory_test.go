@@ -218,7 +218,7 @@ func (m *memory) Pass(ctx context.Context, p admission.Place) (admission.Place, 
 	p.State = admission.Passed
 	return m.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found || old.Index == p.Index && old.State == admission.Waiting:
+		case !found || old.Index < p.Index || old.Index == p.Index && old.State == admission.Waiting:
 			return p, nil
 		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace
@@ -230,7 +230,7 @@ func (m *memory) Pass(ctx context.Context, p admission.Place) (admission.Place, 
 func (m *memory) Leave(ctx context.Context, p admission.Place) (admission.Place, error) {
 	return m.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found:
+		case !found || old.Index < p.Index:
 			old = p
 		case old.Index != p.Index:
 			return old, admission.ErrNoPlace

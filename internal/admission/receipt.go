@@ -33,8 +33,8 @@ type receiptClaims struct {
 	Commit string `json:"commit"`
 }
 
-// receipt is what somebody in the lobby keeps. Who joins when it has closed is not
-// in it, also while that is still to be written.
+// receipt is what somebody in the lobby keeps. Who joins from its closing time on
+// has none, also while that is still to be written, and is drawn or not.
 func (l *Line) receipt(p Place) (string, error) {
 	lobby := l.Sale().Lobby
 	if lobby == nil || !p.JoinedAt.Before(lobby.ClosesAt) {

@@ -71,15 +71,15 @@ type Store interface {
 
 	// Pass turns a waiting place into a passed one. p.Take, p.TakenAt and
 	// p.PassUntil say by which credit. If the place passed already, that first
-	// pass comes back and nothing changes. A place whose item is missing is
-	// written: the signed ticket is the place. ErrNoPlace if it was left or is
-	// another number now. After an error the credit counts as used.
+	// pass comes back and nothing changes. A place whose item is missing, or
+	// has a lower index as an older copy has, is written: the signed ticket is the
+	// place. ErrNoPlace if it was left or has a higher index now. After an error the credit counts as used.
 	Pass(ctx context.Context, p Place) (Place, error)
 
 	// Leave gives a waiting place up. Harmless when repeated. A passed place
-	// comes back as it is. A place whose item is missing is written as left, so
-	// that its ticket cannot pass later. ErrNoPlace if the holder has another
-	// number now.
+	// comes back as it is. A place whose item is missing, or has a lower
+	// index, is written as left, so that its ticket cannot pass later. ErrNoPlace
+	// if the holder has a higher index now.
 	Leave(ctx context.Context, p Place) (Place, error)
 
 	// Door reads the door.

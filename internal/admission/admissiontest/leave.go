@@ -59,6 +59,15 @@ func testLeave(t *testing.T, open Open) {
 			t.Errorf("the place is %+v (%v), want %+v", q, err, want)
 		}
 	})
+	t.Run("a newer place's ticket gives it up where an older copy has another", func(t *testing.T) {
+		l := newLine(t, open)
+		if _, err := l.Join(t.Context(), l.place("ada", 3), noon); err != nil {
+			t.Fatal(err)
+		}
+		want := l.place("ada", 8)
+		want.State = admission.Left
+		leave(t, l, l.place("ada", 8), want)
+	})
 	t.Run("leaving and passing at once have one outcome", func(t *testing.T) { testLeaveOrPass(t, open) })
 }
 

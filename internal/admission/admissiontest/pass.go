@@ -21,6 +21,20 @@ func testPass(t *testing.T, open Open) {
 		l := newLine(t, open)
 		onePass(t, l, l.place("ada", 3), open)
 	})
+	t.Run("a place of which an older copy has one before has its ticket, and gets one pass", func(t *testing.T) {
+		for _, end := range []bool{false, true} {
+			l := newLine(t, open)
+			if _, err := l.Join(t.Context(), l.place("ada", 2), noon); err != nil {
+				t.Fatal(err)
+			}
+			if end {
+				if _, err := l.Leave(t.Context(), l.place("ada", 2)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			onePass(t, l, l.place("ada", 3), open)
+		}
+	})
 	t.Run("the first pass comes back when it has run out", func(t *testing.T) {
 		l := newLine(t, open)
 		first, err := l.Pass(t.Context(), passed(l.place("ada", 3), 7, noon, time.Second))

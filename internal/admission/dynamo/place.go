@@ -23,6 +23,7 @@ var errRaces = errors.New("dynamo: the place changes under every step")
 const (
 	noneInEpoch = `attribute_not_exists(pk) OR epoch < :epoch`
 	notLive     = noneInEpoch + ` OR epoch = :epoch AND (life = :left OR life = :passed AND pass_until <= :now)`
+	olderPlace  = noneInEpoch + ` OR epoch = :epoch AND place < :place`
 	waitsThere  = `epoch = :epoch AND place = :place AND life = :waiting`
 )
 
@@ -68,7 +69,7 @@ func (s *Store) Leave(ctx context.Context, p admission.Place) (admission.Place, 
 }
 
 // settle ends the waiting of p: it changes the waiting item, or writes the one
-// that is missing. Whoever settled it before is answered with what he made.
+// that is missing, or that an older copy of the table has in its stead. Whoever settled it before is answered with what he made.
 func (s *Store) settle(ctx context.Context, p admission.Place, set string, with item) (admission.Place, error) {
 	with[":life"], with[":waiting"] = text(string(p.State)), text(string(admission.Waiting))
 	with[":epoch"], with[":place"] = num(p.Epoch), num(p.Index)
@@ -84,8 +85,8 @@ func (s *Store) settle(ctx context.Context, p admission.Place, set string, with 
 		switch {
 		case err != nil:
 			return admission.Place{}, err
-		case !found || old.Epoch < p.Epoch:
-			refused, err := s.put(ctx, placeItem(p), noneInEpoch, item{":epoch": num(p.Epoch)})
+		case !found || old.Epoch < p.Epoch || old.Epoch == p.Epoch && old.Index < p.Index:
+			refused, err := s.put(ctx, placeItem(p), olderPlace, item{":epoch": num(p.Epoch), ":place": num(p.Index)})
 			if err == nil {
 				return toPlace(placeItem(p))
 			}

@@ -39,7 +39,7 @@ func (s *Store) Pass(ctx context.Context, p admission.Place) (admission.Place, e
 	p.State = admission.Passed
 	return s.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found:
+		case !found || old.Index < p.Index:
 			return p, nil
 		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace
@@ -56,7 +56,7 @@ func (s *Store) Leave(ctx context.Context, p admission.Place) (admission.Place, 
 	p.State, p.Take, p.TakenAt, p.PassUntil = admission.Left, 0, time.Time{}, time.Time{}
 	return s.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found:
+		case !found || old.Index < p.Index:
 			return p, nil
 		case old.Index != p.Index:
 			return old, admission.ErrNoPlace
