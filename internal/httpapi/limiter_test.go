@@ -225,3 +225,14 @@ func TestLimiterRemembersSoMany(t *testing.T) {
 		t.Errorf("it keeps %d networks that are as good as new", kept)
 	}
 }
+
+// Joins of an event that there is not use up nothing of what a network may join.
+func TestJoinsOfNoEventUseUpNoNetworksJoins(t *testing.T) {
+	h := limited(t, "")
+	for range 6 {
+		h.want(h.do(call{method: "POST", path: "/v1/events/none/places", header: map[string]string{"X-Forwarded-For": "203.0.113.9"}}), 404, "no_such_event")
+	}
+	if a := h.from("203.0.113.9"); a.status != 201 {
+		t.Errorf("after six joins of no event, a join from the same network is answered %d", a.status)
+	}
+}

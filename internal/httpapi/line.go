@@ -38,10 +38,19 @@ func (a *API) readJoin(c *fiber.Ctx) (joinRequest, error) {
 			return r, problem("bad_request", "the secret is base64url")
 		}
 	}
-	if err := a.Joins.admit(c); err != nil {
+	if err := a.admit(c); err != nil {
 		return r, err
 	}
 	return r, r.asked.read(c)
+}
+
+// admit counts a join against its network's. Of an event that there is not it counts
+// none: nobody joined anything.
+func (a *API) admit(c *fiber.Ctx) error {
+	if _, there := a.Lines.Line(c.Params("event")); !there {
+		return nil
+	}
+	return a.Joins.admit(c)
 }
 
 type placeBody struct {

@@ -14,7 +14,7 @@ import (
 // The browser has its secret before a code is used by it: an answer that is lost
 // is found again.
 func (p *pages) join(c *fiber.Ctx) error {
-	if err := p.api.Joins.admit(c); err != nil {
+	if err := p.api.admit(c); err != nil {
 		return p.sorry(c, err)
 	}
 	if line, ok := p.api.Lines.Line(c.Params("event")); ok && line.Sale().Open {
