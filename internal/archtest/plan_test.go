@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"internal/demo": {
 		"internal/daemon", "internal/stack", "internal/audience", "internal/course", "internal/crowd", "internal/audit", "internal/payprov", "internal/rehearsal",
 		"internal/seating", "internal/pg", "internal/inventory", "internal/listing", "internal/process",
-		"internal/admission", "internal/admission/dynamo", "internal/ticket", "internal/webhooks", "sql",
+		"internal/admission", "internal/admission/dynamo", "internal/organiser", "internal/ticket", "internal/webhooks", "sql",
 	},
 	"internal/ordeal": {
 		"internal/audience", "internal/audit", "internal/crowd", "internal/demo", "internal/inventory", "internal/payprov", "internal/pg", "internal/stack", "examples",

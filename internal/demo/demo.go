@@ -70,15 +70,21 @@ func Run(ctx context.Context, c Config) (r Report, err error) {
 		return r, orEnded(ctx, err)
 	}
 	defer func() { err = h.end(err) }()
-	fmt.Fprintf(c.Out, "on sale: %s/e/%s\n", h.Public, c.Event.ID)
+	if err := h.OpenStart(ctx, startAddr, c.Event.ID); err != nil {
+		return r, orEnded(ctx, err)
+	}
+	fmt.Fprintf(c.Out, "begin here: %s\non sale: %s/e/%s\n", h.Start, h.Public, c.Event.ID)
 	r, err = sell(ctx, c, h, cmp.Or(c.Witness, filepath.Join(dir, "witness.ndjson")))
 	if err != nil || !c.Stay {
 		return r, orEnded(ctx, err)
 	}
-	fmt.Fprintf(c.Out, "still open at %s/e/%s; Ctrl-C ends it\n", h.Public, c.Event.ID)
+	fmt.Fprintf(c.Out, "still open, from %s; Ctrl-C ends it\n", h.Start)
 	<-ctx.Done()
 	return r, nil
 }
+
+// startAddr is where the page to begin at is, if nobody has that port.
+const startAddr = "127.0.0.1:8070"
 
 // orEnded is ErrEnded for whatever broke because we were told to end.
 func orEnded(ctx context.Context, err error) error {

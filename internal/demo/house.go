@@ -35,6 +35,7 @@ type Services struct {
 // program, or as programs of their own.
 type House struct {
 	Public, Admin, Pay string // URLs
+	Start, Key         string // the page to begin at, and the key that it shows; only a demo has them
 	DatabaseURL        string
 	AdminToken         string
 	Keys               daemon.TokenKeys

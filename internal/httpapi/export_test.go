@@ -49,3 +49,15 @@ func (c Counter) Judge(ctx context.Context, network netip.Prefix, now time.Time)
 
 // Kept is how many networks it remembers.
 func (c Counter) Kept() int { return len(c.l.here) }
+
+// HelpOf is what a code's page says it means, and what to do.
+func HelpOf(code string) [2]string { return [2]string{helps[code].Means, helps[code].Do} }
+
+// Helped are the codes that have a page.
+func Helped() map[string]bool {
+	all := map[string]bool{}
+	for code := range helps {
+		all[code] = true
+	}
+	return all
+}

@@ -30,6 +30,7 @@ func (a *API) operatorPages(app *fiber.App) {
 	app.Get("/assets/:hash/:name", p.asset)
 	app.Get("/", func(c *fiber.Ctx) error { return c.Redirect("/console", fiber.StatusSeeOther) })
 	app.Get("/console", p.console)
+	p.docs(app)
 	app.Get("/human", p.human)
 	app.Get("/human/:item", p.humanItem)
 	app.Post("/human/approvals/:approval", p.sameOrigin, p.humanDecide)

@@ -45,6 +45,7 @@ func newPages(a *API) (*pages, error) {
 func (p *pages) route(app *fiber.App) {
 	app.Get("/assets/look/:name", p.accent)
 	app.Get("/assets/:hash/:name", p.asset)
+	p.docs(app)
 	for _, t := range p.spoken {
 		app.Get("/"+strings.TrimPrefix(t.Path, "/"), p.speak(t), p.index)
 		at := app.Group("/e/:event"+t.Path, p.speak(t), p.dressed)

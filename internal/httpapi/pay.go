@@ -49,6 +49,10 @@ func NewPay(ctx context.Context, p Pay) *fiber.App {
 	app := newApp(p.Log, Limits{Body: maxNotice, Conns: 10_000, Write: limit + time.Second, BaseCtx: context.WithoutCancel(ctx)})
 	app.Post("/v1/orders/:order/payments", serve(limit, p.open))
 	app.Post("/v1/provider/notices", serve(noticeLimit, p.receive))
+	if pages, err := newPages(&API{Log: p.Log}); err == nil { // what refusals mean; they are answered without, too
+		app.Get("/assets/:hash/:name", pages.asset)
+		pages.docs(app)
+	}
 	return app
 }
 

@@ -23,7 +23,10 @@ var exempt = []string{
 	"POST /e/{event}/join", "POST /e/{event}/leave", "POST /e/{event}/standby", "POST /e/{event}/pass", "POST /e/{event}/alive",
 	"POST /e/{event}/claim", "POST /e/{event}/done", "POST /e/{event}/orders/{order}/cancel",
 	"GET /v1/admin/events/{event}/line",
-	"GET /assets/{hash}/{name}", "GET /", "GET /console", "GET /human", "GET /human/{item}", "POST /human/{item}", "POST /human/approvals/{approval}",
+	"GET /assets/{hash}/{name}", "GET /docs", "GET /docs/openapi.yaml", "GET /problems", "GET /problems/{code}",
+	"GET /docs", "GET /docs/openapi.yaml", "GET /problems", "GET /problems/{code}", "GET /assets/{hash}/{name}",
+	"GET /docs", "GET /docs/openapi.yaml", "GET /problems", "GET /problems/{code}",
+	"GET /", "GET /console", "GET /human", "GET /human/{item}", "POST /human/{item}", "POST /human/approvals/{approval}",
 	"GET /webhooks", "POST /webhooks/endpoints/{endpoint}", "GET /webhooks/deliveries/{delivery}", "POST /webhooks/deliveries/{delivery}/replay",
 }
 
