@@ -555,7 +555,11 @@ func TestANewStopIsNoOldersRepeat(t *testing.T) {
 	})
 	h.until("it is resumed", func() bool { return d.ask("POST", own+"/resume", "r2", nil).status == 200 })
 	h.until("the sale goes on", func() bool { return h.status().State == "open" })
-	d.want(d.ask("POST", own+"/stop", "newer", nil), 200, "")
+	var again steered
+	d.want(d.ask("POST", own+"/stop", "newer", nil), 200, "").into(t, &again)
+	if again.Control != "run" {
+		t.Errorf("a stop that was undone since is answered: the sale is %s", again.Control)
+	}
 	h.letIn()
 	if diff := cmp.Diff([]string{
 		`desk: control "paused" to "run"`, `desk: control "run" to "paused"`,

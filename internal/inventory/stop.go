@@ -29,7 +29,7 @@ func Stop(ctx context.Context, pool *pgxpool.Pool, event string, askers ...Asker
 
 func stop(ctx context.Context, tx pgx.Tx, event string, askers []Asker) ([]Steered, error) {
 	out := make([]Steered, len(askers))
-	fresh, err := unanswered(ctx, tx, askers, out)
+	fresh, err := unanswered(ctx, tx, event, askers, out)
 	if err != nil || len(fresh) == 0 {
 		return out, err
 	}
@@ -53,8 +53,8 @@ func stop(ctx context.Context, tx pgx.Tx, event string, askers []Asker) ([]Steer
 }
 
 // unanswered are the askers whose stop is still to be made. The others get the
-// answer that was theirs.
-func unanswered(ctx context.Context, tx pgx.Tx, askers []Asker, out []Steered) (fresh []int, err error) {
+// answer that was theirs, and the sale as it is.
+func unanswered(ctx context.Context, tx pgx.Tx, event string, askers []Asker, out []Steered) (fresh []int, err error) {
 	for i := range askers {
 		before, err := askers[i].asks(ctx, tx)
 		switch {
@@ -62,6 +62,10 @@ func unanswered(ctx context.Context, tx pgx.Tx, askers []Asker, out []Steered) (
 			return nil, err
 		case before != nil && before.Change != AttemptReused:
 			out[i] = *before
+			err := tx.QueryRow(ctx, `SELECT control, version FROM events WHERE id = $1`, event).Scan(&out[i].Control, &out[i].Version)
+			if err != nil {
+				return nil, err
+			}
 			continue
 		case before != nil:
 			askers[i].Attempt = ""

@@ -956,7 +956,9 @@ export interface paths {
         /**
          * Emergency stop - nobody is let in from now on, whatever else is in doubt
          * @description Needs line:write. Acts before it is written down, and asks nothing: no
-         *     confirmation, no If-Match; an Idempotency-Key only if you like.
+         *     confirmation, no If-Match; an Idempotency-Key only if you like. A key that
+         *     was used for a stop before stops nothing again: control says how the sale is
+         *     now, and a new stop needs a new key, or none.
          */
         post: operations["stopSale"];
         delete?: never;
