@@ -238,7 +238,8 @@ func (k *looks) see(s admission.Standing, number, ahead int64, eta time.Duration
 		return
 	}
 	f := s.Figures
-	reason := f.Rate < k.why.Rate || f.Turn > k.why.Turn || f.Opens > k.why.Opens
+	slower := f.By == admission.ByStore && (k.why.Pace == 0 || f.Pace < k.why.Pace)
+	reason := slower || f.Rate < k.why.Rate || f.Turn > k.why.Turn || f.Opens > k.why.Opens
 	switch {
 	case number != k.number:
 		k.t.Errorf("place %d became %d", k.number, number)
@@ -277,7 +278,7 @@ func (k *looks) poll(ctx context.Context, l *admission.Line, ticket admission.Ti
 // Over 100,000 polls at three replicas, of which two lose their way to the store
 // again and again and answer with what they saw last: the number stays what it
 // is, nobody has more people ahead than before, and the wait shown grows only
-// when the rate fell or more of those called come.
+// when the rate fell, the store lets in fewer, or more of those called come.
 func TestPlaceShownNeverGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const people, polls = 1200, 100_000
