@@ -11,8 +11,11 @@ const most = 3_000_000
 // All of it at once, and a third order, take hours. What refunds do is nobody's business but their
 // payment's, so they are taken apart where there are fewer of the others.
 var small = []ordersmodel.Rules{
-	{Orders: 1, Payments: 2, Calls: true, Reclaim: true}, {Orders: 2, Payments: 1, Calls: true}, {Orders: 2, Payments: 1, Calls: true, Reclaim: true},
-	{Orders: 2, Payments: 2}, {Orders: 2, Payments: 2, Reclaim: true},
+	{Orders: 1, Payments: 2, Calls: true, Reclaim: true},
+	{Orders: 2, Payments: 1, Calls: true},
+	{Orders: 2, Payments: 1, Calls: true, Reclaim: true},
+	{Orders: 2, Payments: 2},
+	{Orders: 2, Payments: 2, Reclaim: true},
 }
 
 // P1, P3, P4, P5, P6, P11 and P13 hold in every state that a small sale can come to,
