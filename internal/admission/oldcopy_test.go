@@ -29,11 +29,7 @@ func TestATicketOutranksAnOlderCopy(t *testing.T) {
 				if leftBefore {
 					leave()
 				}
-				store.mu.Lock() // the backup
-				old := *store.lines[event]
-				old.places = maps.Clone(old.places)
-				old.reports = map[string][]byte{}
-				store.mu.Unlock()
+				putBack := store.backup()
 				if !leftBefore {
 					leave()
 				}
@@ -44,9 +40,7 @@ func TestATicketOutranksAnOlderCopy(t *testing.T) {
 				}
 				advance(t, 5*time.Second)
 				stop()
-				store.mu.Lock()
-				store.lines[event] = &old
-				store.mu.Unlock()
+				putBack()
 				b, _ := w.replica(t, store)
 				l = line(t, b)
 				rejoined, err := l.Join(t.Context(), holder(0), k)
@@ -70,18 +64,12 @@ func TestATicketOutranksAnOlderCopyAtTheDoor(t *testing.T) {
 		if v, err := l.Leave(t.Context(), first); err != nil || v != admission.ViewLeft {
 			t.Fatal(v, err)
 		}
-		store.mu.Lock()
-		old := *store.lines[event]
-		old.places = maps.Clone(old.places)
-		old.reports = map[string][]byte{}
-		store.mu.Unlock()
+		putBack := store.backup()
 		advance(t, 3*time.Second)
 		k := ticket(t, l, join(t, l, 0))
 		advance(t, 3*time.Second)
 		stop()
-		store.mu.Lock()
-		store.lines[event] = &old
-		store.mu.Unlock()
+		putBack()
 		b, _ := w.replica(t, store)
 		l = line(t, b)
 		eventually(t, "it is called", 2*time.Minute, func() bool { return l.Standing().Front > k.Number })
@@ -89,4 +77,18 @@ func TestATicketOutranksAnOlderCopyAtTheDoor(t *testing.T) {
 			t.Errorf("place %d, called and never left, is told %s (%v), want a pass", k.Number, a.View, err)
 		}
 	})
+}
+
+// backup copies the line as it is now; putBack makes it that again.
+func (m *memory) backup() (putBack func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old := *m.lines[event]
+	old.places = maps.Clone(old.places)
+	old.reports = map[string][]byte{}
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.lines[event] = &old
+	}
 }

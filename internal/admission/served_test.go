@@ -45,14 +45,7 @@ func TestAWaitIsToldByWhatASlowStoreLetsIn(t *testing.T) {
 				ctx, done := context.WithCancel(t.Context())
 				var fans sync.WaitGroup
 				for i := range people {
-					fans.Go(func() {
-						for asks := i; ; asks++ {
-							a, err := all[asks%len(all)].Pass(ctx, tickets[i])
-							if err != nil || a.View == admission.ViewPassed || wait(ctx, a.RetryAfter) != nil {
-								return
-							}
-						}
-					})
+					fans.Go(func() { stands(ctx, all, i, tickets[i]) })
 				}
 				advance(t, time.Until(w.sale.OpensAt.Add(12*time.Second)))
 				last := tickets[people-1]

@@ -156,14 +156,7 @@ func TestDeepDoorKeepsTheRate(t *testing.T) {
 			ctx, done := context.WithCancel(t.Context())
 			var fans sync.WaitGroup
 			for i := range people {
-				fans.Go(func() {
-					for asks := i; ; asks++ {
-						a, err := all[asks%len(all)].Pass(ctx, tickets[i])
-						if err != nil || a.View == admission.ViewPassed || wait(ctx, a.RetryAfter) != nil {
-							return
-						}
-					}
-				})
+				fans.Go(func() { stands(ctx, all, i, tickets[i]) })
 			}
 			wait(ctx, 6*time.Second) //nolint:errcheck // virtual
 			passed := len(w.after(0))
@@ -504,4 +497,15 @@ func TestDoorIsBounded(t *testing.T) {
 			t.Errorf("%d of %d were told that the door is full, want 50", busy.Load(), people)
 		}
 	})
+}
+
+// stands is somebody who comes to one door after the other, and to each when it says,
+// until they are let in.
+func stands(ctx context.Context, doors []*admission.Line, first int, k admission.Ticket) {
+	for asks := first; ; asks++ {
+		a, err := doors[asks%len(doors)].Pass(ctx, k)
+		if err != nil || a.View == admission.ViewPassed || wait(ctx, a.RetryAfter) != nil {
+			return
+		}
+	}
 }

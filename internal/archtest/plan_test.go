@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 		"internal/account", "internal/admission", "internal/availability", "internal/block", "internal/document", "internal/gate", "internal/inventory", "internal/listing", "internal/orders", "internal/organiser", "internal/refunds", "internal/seating", "internal/support", "internal/ticket", "internal/webhooks", "api", "web",
 	},
 	"internal/rehearsal": {"internal/admission", "internal/seating", "internal/audience", "internal/course"},
-	"internal/bench":     {"internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/availability", "internal/block", "internal/document", "internal/draw", "internal/gate", "internal/httpapi", "internal/inventory", "internal/pg", "internal/seating", "internal/stack"},
+	"internal/bench":     {"examples", "internal/admission", "internal/admission/dynamo", "internal/admission/local", "internal/availability", "internal/block", "internal/document", "internal/draw", "internal/gate", "internal/httpapi", "internal/inventory", "internal/pg", "internal/seating", "internal/stack"},
 	"internal/stack":     {"internal/pg"},
 	"internal/pgtest":    {"internal/stack", "internal/pg", "sql"},
 	"internal/archtest":  {},

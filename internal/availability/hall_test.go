@@ -1,14 +1,12 @@
 package availability
 
 import (
-	"compress/gzip"
 	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
+	"waitroom/examples"
 	"waitroom/internal/block"
 	"waitroom/internal/document"
 	"waitroom/internal/inventory"
@@ -26,16 +24,7 @@ type house struct {
 
 func arena(t testing.TB) *house {
 	t.Helper()
-	f, err := os.Open("../seating/testdata/arena.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close() //nolint:errcheck // read only
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
+	data, err := examples.Arena()
 	if err != nil {
 		t.Fatal(err)
 	}

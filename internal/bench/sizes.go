@@ -1,16 +1,13 @@
 package bench
 
 import (
-	"compress/gzip"
 	"context"
-	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"math/rand/v2"
-	"os"
 	"time"
 
+	"waitroom/examples"
 	"waitroom/internal/availability"
 	"waitroom/internal/block"
 	"waitroom/internal/document"
@@ -91,22 +88,9 @@ func freeOf(seats []seating.Seat, carts, gone float64) (int, error) {
 	return len(doc.Gzip), err
 }
 
-// arena is the plan that the tests of plans are held to; its file is the project's.
+// arena is the plan of 20,560 seats.
 func arena() (plan seating.Plan, err error) {
-	const file = "seating/testdata/arena.json.gz"
-	f, err := os.Open("internal/" + file)
-	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open("../" + file)
-	}
-	if err != nil {
-		return plan, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return plan, err
-	}
-	data, err := io.ReadAll(z)
+	data, err := examples.Arena()
 	if err != nil {
 		return plan, err
 	}

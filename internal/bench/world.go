@@ -12,6 +12,7 @@ import (
 
 	"waitroom/internal/admission"
 	"waitroom/internal/admission/local"
+	"waitroom/internal/stack"
 )
 
 // room is one event's line in one replica, with a store of its own. What stands
@@ -138,18 +139,7 @@ func (c *counted) PutReport(ctx context.Context, event, replica string, body []b
 
 // until looks every few milliseconds whether it is so.
 func until(ctx context.Context, what string, so func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !so() {
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waited in vain: %s", what)
-		case <-again.C:
-		}
-	}
-	return nil
+	return stack.Until(ctx, what, time.Minute, func() (bool, error) { return so(), nil })
 }
 
 // file is a new one in the folder.

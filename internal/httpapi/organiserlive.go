@@ -46,12 +46,21 @@ type numbersBody struct {
 	Seats           countsBody `json:"seats"`
 }
 
+// served is the event's line, or that this replica has not heard of the event yet.
+func (a *API) served(event string) (*admission.Line, error) {
+	line, ok := a.Lines.Line(event)
+	if !ok {
+		return nil, problem("unavailable", "The event is not served yet.")
+	}
+	return line, nil
+}
+
 // live is what this replica knows at this instant: state and control are never
 // older, and numbers that are too old are left out.
 func (a *API) live(_ context.Context, r asked) (reply, error) {
-	line, ok := a.Lines.Line(r.event)
-	if !ok {
-		return reply{}, problem("unavailable", "The event is not served yet.")
+	line, err := a.served(r.event)
+	if err != nil {
+		return reply{}, err
 	}
 	now := time.Now()
 	s, age := line.Live(now)

@@ -53,9 +53,9 @@ type outlookBody struct {
 // outlook says what a rate would mean, by the numbers of this instant and the
 // arithmetic that people's own pages are told by.
 func (a *API) outlook(_ context.Context, r outlookRequest) (reply, error) {
-	line, ok := a.Lines.Line(r.event)
-	if !ok {
-		return reply{}, problem("unavailable", "The event is not served yet.")
+	line, err := a.served(r.event)
+	if err != nil {
+		return reply{}, err
 	}
 	now := time.Now()
 	s, age := line.Live(now)

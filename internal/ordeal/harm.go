@@ -152,7 +152,7 @@ func beforeAnswer(ctx context.Context, b *bench) (string, error) {
 	}
 	b.answers.hold()
 	var order string
-	err = until(ctx, "a claim is answered", healed, func() (there bool, err error) {
+	err = stack.Until(ctx, "a claim is answered", healed, func() (there bool, err error) {
 		m := claimed.FindSubmatch(b.answers.kept())
 		if m == nil {
 			return false, nil
@@ -177,7 +177,7 @@ func inside(ctx context.Context, b *bench) (p *demo.Program, s *stood, err error
 	if p, err = b.program(ctx, "claimer"); err != nil {
 		return nil, nil, err
 	}
-	return p, s, until(ctx, "the claimer stops in the middle of a transaction", healed, func() (bool, error) {
+	return p, s, stack.Until(ctx, "the claimer stops in the middle of a transaction", healed, func() (bool, error) {
 		if s, err = b.reach(ctx, p, claimerSeats); err != nil {
 			return false, err
 		}
@@ -233,7 +233,7 @@ func claimerStands(ctx context.Context, b *bench) (string, error) {
 // leftOpen is whether the server has done all that it was told, and the transaction
 // is open.
 func (b *bench) leftOpen(ctx context.Context, s *stood) (open bool, err error) {
-	err = until(ctx, "the server has done what it was told", healed, func() (bool, error) {
+	err = stack.Until(ctx, "the server has done what it was told", healed, func() (bool, error) {
 		var state string
 		err := b.db.QueryRow(ctx, `
 			SELECT coalesce((SELECT state FROM pg_stat_activity WHERE pid = $1 AND backend_xid::text = $2), 'over')`, s.session, s.xid).Scan(&state)
@@ -248,7 +248,7 @@ func atStore(with string, answered bool, number *regexp.Regexp, seen string) fun
 	return func(ctx context.Context, b *bench) (string, error) {
 		var p *demo.Program
 		var take string
-		err := until(ctx, "a waiting room comes to the point", healed, func() (bool, error) {
+		err := stack.Until(ctx, "a waiting room comes to the point", healed, func() (bool, error) {
 			t := b.store.set(with, answered, number)
 			defer b.store.lift(t)
 			var c catch
@@ -287,7 +287,7 @@ func postgresCrashed(ctx context.Context, b *bench) (string, error) {
 	if err := b.postgres.Crash(ctx); err != nil {
 		return "", err
 	}
-	err := until(ctx, "Postgres answers", healed, func() (bool, error) {
+	err := stack.Until(ctx, "Postgres answers", healed, func() (bool, error) {
 		return b.db.QueryRow(ctx, started).Scan(&after) == nil, nil
 	})
 	if err == nil && after <= before {

@@ -200,24 +200,3 @@ func wait(ctx context.Context, d time.Duration) error {
 		return ctx.Err()
 	}
 }
-
-// until asks again and again. What never comes true is a fault of the ordeal.
-func until(ctx context.Context, what string, limit time.Duration, is func() (bool, error)) error {
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	for {
-		ok, err := is()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-over.C:
-			return fmt.Errorf("not within %s: %s", limit, what)
-		case <-again.C:
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/demo"
+	"waitroom/internal/stack"
 )
 
 // point is a place inside a process's transaction.
@@ -76,7 +77,7 @@ func (b *bench) reach(ctx context.Context, p *demo.Program, at point) (s *stood,
 	if _, err := s.lock.Exec(ctx, `SELECT pg_advisory_lock($1)`, at.lock); err != nil {
 		return nil, err
 	}
-	return s, until(ctx, p.Name+" comes to the point", healed, func() (bool, error) {
+	return s, stack.Until(ctx, p.Name+" comes to the point", healed, func() (bool, error) {
 		if there, err := s.waits(ctx); err != nil || !there {
 			return false, err
 		}
@@ -110,7 +111,7 @@ func (s *stood) letGo(ctx context.Context) error { return s.lock.Close(ctx) }
 // end is what became of the transaction. The server may just have been crashed.
 func (b *bench) end(ctx context.Context, s *stood) (fate string, err error) {
 	var last error
-	err = until(ctx, "transaction "+s.xid+" has an end", healed, func() (bool, error) {
+	err = stack.Until(ctx, "transaction "+s.xid+" has an end", healed, func() (bool, error) {
 		last = b.db.QueryRow(ctx, `SELECT pg_xact_status($1::text::xid8)`, s.xid).Scan(&fate)
 		return last == nil && fate != "in progress", nil
 	})

@@ -13,6 +13,7 @@ import (
 	"waitroom/internal/demo"
 	"waitroom/internal/inventory"
 	"waitroom/internal/payprov"
+	"waitroom/internal/stack"
 )
 
 // event is what is sold.
@@ -108,7 +109,7 @@ type tally struct{ letIn, claimed, paid, seats int64 }
 // tally reads it; a database that was crashed answers in a while.
 func (b *bench) tally(ctx context.Context) (t tally, err error) {
 	var last error
-	err = until(ctx, "the database answers", healed, func() (bool, error) {
+	err = stack.Until(ctx, "the database answers", healed, func() (bool, error) {
 		last = b.db.QueryRow(ctx, `
 			SELECT (SELECT count(*) FROM passes), count(*), count(*) FILTER (WHERE status = 'paid'),
 			  (SELECT count(*) FROM seats s JOIN orders o ON o.id = s.order_id WHERE o.status = 'paid')
@@ -133,7 +134,7 @@ func (b *bench) goesOn(ctx context.Context, since tally) (back Back, err error) 
 		}
 		return *at > 0
 	}
-	err = until(ctx, "sales go on", healed, func() (bool, error) {
+	err = stack.Until(ctx, "sales go on", healed, func() (bool, error) {
 		now, err := b.tally(ctx)
 		letIn, claimed, paid := first(&back.LetIn, now.letIn > since.letIn), first(&back.Claimed, now.claimed > since.claimed), first(&back.Paid, now.paid > since.paid)
 		return letIn && claimed && paid, err

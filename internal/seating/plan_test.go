@@ -2,12 +2,12 @@ package seating
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"waitroom/examples"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -25,16 +25,7 @@ func concertHall(t testing.TB) []byte {
 // arena has 20,560 seats in 40 blocks.
 func arena(t testing.TB) []byte {
 	t.Helper()
-	f, err := os.Open("testdata/arena.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
+	data, err := examples.Arena()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/refunds"
+	"waitroom/internal/stack"
 )
 
 // phase is a time in which the provider behaves in one way, by the database's
@@ -32,7 +33,7 @@ type stood struct {
 
 // course is the whole of it, in order.
 func (b *bench) course(ctx context.Context) error {
-	if err := b.until(ctx, "the refunder has the outlet", patience, func() (bool, error) { ok, _ := b.old.ready(ctx); return ok, nil }); err != nil {
+	if err := stack.Until(ctx, "the refunder has the outlet", patience, func() (bool, error) { ok, _ := b.old.ready(ctx); return ok, nil }); err != nil {
 		return err
 	}
 	slow := (b.CallLimit + 100*time.Millisecond).String() // nobody waits as long
@@ -194,7 +195,7 @@ func (b *bench) three(ctx context.Context, script, status, meanwhile string) (id
 		if err != nil {
 			return nil, err
 		}
-		err = b.until(ctx, "three operations wait, "+status, patience, func() (bool, error) {
+		err = stack.Until(ctx, "three operations wait, "+status, patience, func() (bool, error) {
 			if meanwhile != "" {
 				if _, err := b.db.Exec(ctx, meanwhile, tried); err != nil {
 					return false, err
@@ -236,7 +237,7 @@ func (b *bench) second(ctx context.Context) (err error) {
 	if b.new, err = b.refunder(ctx); err != nil {
 		return err
 	}
-	err = b.until(ctx, "the second refunder says that it waits", patience, func() (bool, error) {
+	err = stack.Until(ctx, "the second refunder says that it waits", patience, func() (bool, error) {
 		ok, why := b.new.ready(ctx)
 		return !ok && strings.Contains(why, "another refunder has the outlet"), nil
 	})
@@ -290,7 +291,7 @@ func (b *bench) recovery(ctx context.Context) error {
 // drain waits for an end, with new work coming or without.
 func (b *bench) drain(ctx context.Context, what string, ended func() (bool, error), more bool) error {
 	fed := time.Now()
-	return b.until(ctx, what, 10*time.Minute, func() (bool, error) {
+	return stack.Until(ctx, what, 10*time.Minute, func() (bool, error) {
 		if b.Hurry {
 			if err := b.hurry(ctx); err != nil {
 				return false, err
@@ -342,7 +343,7 @@ func (b *bench) inTheMiddle(ctx context.Context) (err error) {
 		if b.killed, err = b.owe(ctx, 2); err != nil {
 			return err
 		}
-		err = b.until(ctx, "the provider refunded both", patience, func() (bool, error) {
+		err = stack.Until(ctx, "the provider refunded both", patience, func() (bool, error) {
 			ledger, _, err := fetch(ctx, b.provider.at+"/_admin/ledger")
 			made := func(id string) bool { return strings.Contains(string(ledger), `"operation":"`+id+`"`) }
 			return made(b.killed[0]) && made(b.killed[1]), err

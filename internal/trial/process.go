@@ -105,24 +105,3 @@ func fetch(ctx context.Context, url string) (body []byte, status int, err error)
 	body, err = io.ReadAll(res.Body)
 	return body, res.StatusCode, err
 }
-
-// until asks again and again. What never comes true is a fault of the trial.
-func (b *bench) until(ctx context.Context, what string, limit time.Duration, is func() (bool, error)) error {
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	for {
-		ok, err := is()
-		if ok || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-over.C:
-			return fmt.Errorf("not within %s: %s", limit, what)
-		case <-again.C:
-		}
-	}
-}

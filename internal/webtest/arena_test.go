@@ -1,30 +1,19 @@
 package webtest
 
 import (
-	"compress/gzip"
-	"io"
-	"os"
 	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"waitroom/examples"
 	"waitroom/internal/inventory"
 )
 
 func arenaHall(t *testing.T) inventory.Hall {
 	t.Helper()
-	f, err := os.Open("../seating/testdata/arena.json.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close() //nolint:errcheck // read only
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
+	data, err := examples.Arena()
 	if err != nil {
 		t.Fatal(err)
 	}
