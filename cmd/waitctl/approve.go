@@ -27,8 +27,9 @@ func (p person) name() string {
 
 type refundsApprovalsCmd struct {
 	database
-	Decided bool `help:"Those that were decided."`
-	Most    int  `default:"100" help:"How many."`
+	Decided bool  `help:"Those that were decided."`
+	After   int64 `help:"Only what is listed after this one."`
+	Most    int   `default:"100" help:"How many."`
 }
 
 func (c *refundsApprovalsCmd) Run(ctx context.Context, out io.Writer) error {
@@ -37,7 +38,7 @@ func (c *refundsApprovalsCmd) Run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer pool.Close()
-	all, err := support.Approvals(ctx, pool, "", !c.Decided, c.Most)
+	all, err := support.Approvals(ctx, pool, support.WhichApprovals{Decided: c.Decided, After: c.After, Most: c.Most})
 	if err != nil {
 		return err
 	}

@@ -92,6 +92,8 @@ func (p *pages) turnAway(c *fiber.Ctx, err error) error {
 type humanPage struct {
 	frame
 	Approvals []approvalRow
+	After     int64 // the approval that the page is after; 0: the first page
+	NextAfter int64 // 0: no more wait
 	Items     []support.Item
 	Resolved  bool
 	Next      int64 // 0: there is no other page
@@ -119,19 +121,32 @@ func (p *pages) human(c *fiber.Ctx) error {
 		page.Next = page.Items[which.Most-1].ID
 	}
 	if !page.Resolved && before == 0 {
-		all, err := support.Approvals(ctx, p.api.Desk.Pool, w.key.Organiser, true, changesUsual)
-		if err != nil {
-			return p.sorry(c, p.api.unavailable("approvals", err))
-		}
-		for _, v := range all {
-			why := "More is asked of this order than may be without a person."
-			if v.Cause == support.RefundedByHand {
-				why = "Part of its payment went back by hand, nobody knows for what."
-			}
-			page.Approvals = append(page.Approvals, approvalRow{v, why})
+		page.After, _ = strconv.ParseInt(c.Query("after"), 10, 64)
+		if err := p.approvals(ctx, w, &page); err != nil {
+			return p.sorry(c, err)
 		}
 	}
 	return p.show(c, "human.html", page, personal)
+}
+
+// approvals are those that wait, the oldest first, by the page.
+func (p *pages) approvals(ctx context.Context, w worker, page *humanPage) error {
+	which := support.WhichApprovals{Organiser: w.key.Organiser, After: page.After, Most: changesUsual}
+	all, err := support.Approvals(ctx, p.api.Desk.Pool, which)
+	if err != nil {
+		return p.api.unavailable("approvals", err)
+	}
+	for _, v := range all {
+		why := "More is asked of this order than may be without a person."
+		if v.Cause == support.RefundedByHand {
+			why = "Part of its payment went back by hand, nobody knows for what."
+		}
+		page.Approvals = append(page.Approvals, approvalRow{v, why})
+	}
+	if len(all) == which.Most {
+		page.NextAfter = all[which.Most-1].ID
+	}
+	return nil
 }
 
 func humanFrame(heading, said string) frame {
@@ -220,16 +235,20 @@ func (p *pages) humanDecide(c *fiber.Ctx) error {
 		return p.turnAway(c, err)
 	}
 	id, _ := strconv.ParseInt(c.Params("approval"), 10, 64)
+	to := "/human" // the page of approvals that they were on
+	if after, _ := strconv.ParseInt(c.Query("after"), 10, 64); after > 0 {
+		to = "/human?after=" + strconv.FormatInt(after, 10)
+	}
 	decision := c.FormValue("decision")
 	if decision != "approved" && decision != "refused" {
-		return p.said(c, "/human", problem("bad_request", ""))
+		return p.said(c, to, problem("bad_request", ""))
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), deskDeadline)
 	defer cancel()
 	_, err = p.api.decide(ctx, support.Deciding{
 		Approval: id, Organiser: w.key.Organiser, By: w.by(), Yes: decision == "approved", Note: c.FormValue("note"),
 	})
-	return p.said(c, "/human", err)
+	return p.said(c, to, err)
 }
 
 // said leads back to a page that says what became of a form.
@@ -242,5 +261,9 @@ func (p *pages) said(c *fiber.Ctx, to string, err error) error {
 		return p.sorry(c, err)
 	}
 	c.Set("Cache-Control", personal)
-	return c.Redirect(to+"?said="+url.QueryEscape(code), fiber.StatusSeeOther)
+	mark := "?"
+	if strings.Contains(to, "?") {
+		mark = "&"
+	}
+	return c.Redirect(to+mark+"said="+url.QueryEscape(code), fiber.StatusSeeOther)
 }

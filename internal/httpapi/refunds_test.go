@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -222,6 +223,52 @@ func TestRefundKeysOpenTheirOwn(t *testing.T) {
 	h.want(boss.ask("POST", s.path(), "k-2", s.wants(2)), 422, "key_reused")
 	h.want(reads.ask("GET", "/v1/organiser/refunds/approvals?state=decided&limit=1", "", nil), 200, "")
 	h.want(reads.ask("GET", "/v1/organiser/refunds/approvals?state=all", "", nil), 400, "bad_request")
+}
+
+// What waits for a yes is listed the oldest first and by the page: whoever follows
+// next sees each once, however many there are and whatever is decided meanwhile.
+func TestNoApprovalIsOutOfSight(t *testing.T) {
+	h := openStill(t)
+	reads := h.helper(organiser.House, "reads", organiser.RefundsRead)
+	s := h.sold("ann", 1)
+	if _, err := h.pool.Exec(t.Context(), `
+		INSERT INTO refund_approvals (operation, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by)
+		SELECT 'refund:' || n, l.order_id, l.seat_id, o.payment_id, 'here', 4000, 'EUR', 'over_limit', 0, 'agent'
+		FROM order_lines l JOIN orders o ON o.id = l.order_id, generate_series(1, 120) n WHERE o.id = $1 ORDER BY n`, s.order); err != nil {
+		t.Fatal(err)
+	}
+	walk := func(state string) (ids []int64, sizes []int) {
+		after := ""
+		for range 10 {
+			var page struct {
+				Approvals []struct{ ID int64 }
+				Next      *int64
+			}
+			reads.want(reads.ask("GET", "/v1/organiser/refunds/approvals?state="+state+after, "", nil), 200, "").into(t, &page)
+			for _, a := range page.Approvals {
+				ids = append(ids, a.ID)
+			}
+			sizes = append(sizes, len(page.Approvals))
+			if page.Next == nil {
+				break
+			}
+			after = fmt.Sprint("&after=", *page.Next)
+			if state == "waiting" { // one of the page before is decided meanwhile
+				if _, err := h.pool.Exec(t.Context(), `UPDATE refund_approvals SET decision = 'refused', decided_by = 'boss', decided_at = now() WHERE id = $1`, ids[0]+int64(len(sizes))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return ids, sizes
+	}
+	ids, sizes := walk("waiting")
+	if !slices.IsSorted(ids) || len(slices.Compact(ids)) != 120 || !slices.Equal(sizes, []int{50, 50, 20}) {
+		t.Errorf("%d seen on pages of %v, the oldest first: %t; want 120 on 50, 50 and 20", len(ids), sizes, slices.IsSorted(ids))
+	}
+	if ids, _ = walk("decided"); len(ids) != 2 || ids[0] < ids[1] {
+		t.Errorf("decided: %v; want two, the newest first", ids)
+	}
+	h.want(reads.ask("GET", "/v1/organiser/refunds/approvals?after=x", "", nil), 400, "bad_request")
 }
 
 // While the backlog could not be kept in time, new requests are told when to

@@ -43,24 +43,27 @@ func (a *API) forecast(ctx context.Context, _ asked) (reply, error) {
 	return reply{body: b}, nil
 }
 
-type approvalsRequest struct {
-	asked
-	waiting bool
-	most    int
-}
+type approvalsRequest struct{ support.WhichApprovals }
 
 func (a *API) readApprovals(c *fiber.Ctx) (r approvalsRequest, err error) {
-	if r.asked, err = a.asks(organiser.RefundsRead)(c); err != nil {
+	by, err := a.asks(organiser.RefundsRead)(c)
+	if err != nil {
 		return r, err
 	}
+	r.Organiser = by.key.Organiser
 	switch c.Query("state", "waiting") {
 	case "waiting":
-		r.waiting = true
 	case "decided":
+		r.Decided = true
 	default:
 		return r, problem("bad_request", "state: waiting or decided")
 	}
-	r.most, err = readMost(c)
+	if text := c.Query("after"); text != "" {
+		if r.After, err = strconv.ParseInt(text, 10, 64); err != nil || r.After < 1 {
+			return r, problem("bad_request", "after: the id of an approval")
+		}
+	}
+	r.Most, err = readMost(c)
 	return r, err
 }
 
@@ -102,15 +105,21 @@ func approvalOf(v support.Approval) approvalBody {
 }
 
 func (a *API) approvals(ctx context.Context, r approvalsRequest) (reply, error) {
-	all, err := support.Approvals(ctx, a.Desk.Pool, r.key.Organiser, r.waiting, r.most)
+	all, err := support.Approvals(ctx, a.Desk.Pool, r.WhichApprovals)
 	if err != nil {
 		return reply{}, a.unavailable("approvals", err)
 	}
-	list := []approvalBody{}
+	body := struct {
+		Approvals []approvalBody `json:"approvals"`
+		Next      *int64         `json:"next"` // after= of the next page; null: there is none
+	}{Approvals: []approvalBody{}}
 	for _, v := range all {
-		list = append(list, approvalOf(v))
+		body.Approvals = append(body.Approvals, approvalOf(v))
 	}
-	return reply{body: map[string]any{"approvals": list}}, nil
+	if len(all) == r.Most {
+		body.Next = &all[len(all)-1].ID
+	}
+	return reply{body: body}, nil
 }
 
 type decisionRequest struct {

@@ -188,14 +188,24 @@ func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (bool, erro
 	return known == nil && m.left >= l.amountMinor && (m.byHand == 0 || cause == RefundedByHand), err
 }
 
+// WhichApprovals are an organiser's, or everybody's; those that wait, or were decided.
+type WhichApprovals struct {
+	Organiser string // "": everybody's
+	Decided   bool
+	After     int64 // the id of the last of the page before; 0: the first page
+	Most      int
+}
+
 // Approvals are those that wait, the oldest first: none is out of sight behind what
 // was asked since; or those that were decided, the newest first.
-func Approvals(ctx context.Context, pool *pgxpool.Pool, organiser string, waiting bool, most int) ([]Approval, error) {
+func Approvals(ctx context.Context, pool *pgxpool.Pool, w WhichApprovals) ([]Approval, error) {
 	rows, err := pool.Query(ctx, `
 		SELECT a.id, s.event_id, a.order_id, s.guid, a.amount_minor, a.currency, a.cause, a.limit_minor, a.asked_by, a.asked_at,
 		  coalesce(a.decision, ''), coalesce(a.decided_by, ''), a.decided_at, a.note
 		FROM refund_approvals a JOIN seats s ON s.id = a.seat_id JOIN events e ON e.id = s.event_id
-		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NULL) = $2 ORDER BY CASE WHEN $2 THEN a.id ELSE -a.id END LIMIT $3`, organiser, waiting, most)
+		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NOT NULL) = $2
+		  AND ($3 = 0 OR CASE WHEN $2 THEN a.id < $3 ELSE a.id > $3 END)
+		ORDER BY CASE WHEN $2 THEN -a.id ELSE a.id END LIMIT $4`, w.Organiser, w.Decided, w.After, w.Most)
 	if err != nil {
 		return nil, fmt.Errorf("approvals: %w", err)
 	}

@@ -115,6 +115,42 @@ func TestHumanListByKeyboardAlone(t *testing.T) {
 	b.expect("the server responded with a status of 401") // the browser asks without a name first
 }
 
+// More refunds wait for a yes than a page holds: the oldest come first, and the last
+// of them is reached, approved and left behind by links and buttons alone.
+func TestEveryApprovalIsReachedByKeyboardAlone(t *testing.T) {
+	w := open(t)
+	w.beforePersons(t)
+	if _, err := w.pool.Exec(t.Context(), `
+		INSERT INTO refund_approvals (operation, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by)
+		SELECT operation || '-' || n, order_id, seat_id, payment_id, install, amount_minor, currency, cause, limit_minor, asked_by
+		FROM refund_approvals, generate_series(2, 52) n ORDER BY n`); err != nil {
+		t.Fatal(err)
+	}
+	b := w.signedIn(t, "/human", organiser.Key{
+		Organiser: organiser.House, Name: "desk", Scopes: []organiser.Scope{organiser.RefundsRead, organiser.RefundsApprove},
+	})
+	b.heading("Human list")
+	if first := ask[string](b, "document.querySelector('main li button').innerText"); first != "Approve refund 1" {
+		t.Errorf("the first is %q, want the oldest", first)
+	}
+	for _, n := range []int{1, 18, 35, 50} {
+		b.tabTo(fmt.Sprint("Refuse refund ", n))
+	}
+	b.tabTo("Those asked later")
+	b.key(kb.Enter)
+	b.sees("the rest", "document.body.textContent.includes('Refuse refund 51') && !document.body.textContent.includes('Refuse refund 50')")
+	b.tabTo("Refuse refund 52")
+	b.key(kb.Enter)
+	b.sees("what became of it, on the same page", "location.search.startsWith('?after=50') && document.body.textContent.includes('Done; it stands in the history.')")
+	if n := w.count(t, `SELECT count(*) FROM refund_approvals WHERE decision = 'refused' AND id = 52`); n != 1 {
+		t.Error("the last of the approvals was not refused")
+	}
+	b.tabTo("The oldest of them")
+	b.key(kb.Enter)
+	b.sees("the oldest again", "document.body.textContent.includes('Refuse refund 1')")
+	b.expect("the server responded with a status of 401") // the browser asks without a name first
+}
+
 func (w *world) count(t *testing.T, sql string) (n int) {
 	t.Helper()
 	if err := w.pool.QueryRow(t.Context(), sql).Scan(&n); err != nil {

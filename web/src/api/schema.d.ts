@@ -3965,6 +3965,8 @@ export interface operations {
     listApprovals: {
         parameters: {
             query?: {
+                /** @description next of the page before */
+                after?: number;
                 limit?: number;
                 state?: "waiting" | "decided";
             };
@@ -3982,6 +3984,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         approvals: components["schemas"]["Approval"][];
+                        /** @description after= of the next page; null: there is none */
+                        next: number | null;
                     };
                 };
             };
