@@ -25,8 +25,9 @@ type Money struct {
 // ourPayment is a payment as our rows have it.
 type ourPayment struct {
 	captured, refunded int64
-	onOrder            bool // it pays a paid order
-	person             bool // a person has it, or had it and decided or resolved it by name
+	told               int64 // the sum that the provider said it refunded of it, where a person has that, or its minutes are not over
+	onOrder            bool  // it pays a paid order
+	person             bool  // a person has it, or had it and decided or resolved it by name
 }
 
 // operation is a refund as our rows have it, with the calls that were made.
@@ -119,6 +120,9 @@ func readBooks(ctx context.Context, tx pgx.Tx, event string, l ledger) (*books, 
 func readPayments(ctx context.Context, tx pgx.Tx, event string) (map[string]ourPayment, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT p.provider_payment_id, p.captured_minor, p.refunded_minor,
+		  CASE WHEN p.told_at > now() - interval '6 minutes' OR EXISTS (SELECT FROM human_list h
+		    WHERE h.kind = 'refund_by_hand' AND h.subject = p.provider_payment_id AND (h.resolved_at IS NULL
+		      OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))) THEN p.told_refunded_minor ELSE 0 END,
 		  coalesce(p.stands = 'on_order' AND o.status = 'paid' AND o.payment_id = p.id, false),
 		  EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 		    WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
@@ -131,7 +135,7 @@ func readPayments(ctx context.Context, tx pgx.Tx, event string) (map[string]ourP
 	out := map[string]ourPayment{}
 	var id string
 	var p ourPayment
-	_, err = pgx.ForEachRow(rows, []any{&id, &p.captured, &p.refunded, &p.onOrder, &p.person}, func() error { out[id] = p; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&id, &p.captured, &p.refunded, &p.told, &p.onOrder, &p.person}, func() error { out[id] = p; return nil })
 	return out, err
 }
 
@@ -251,18 +255,23 @@ func (b *books) flow(payment string) (back, way, late int64) {
 			way += o.amount
 		}
 	}
+	var unnamed, named int64 // by hand: told as a part of a sum at most, and what that sum has beside them
 	for _, re := range b.refunds[payment] {
 		amount := minor(re.Amount, re.Currency)
 		switch {
+		case re.came() && !found[re.ID] && !b.told[re.ID]:
+			back, unnamed = back+amount, unnamed+amount
 		case re.came():
-			back += amount
-			if !found[re.ID] && b.told[re.ID] { // by hand, and a person was told
+			back, named = back+amount, named+amount
+			if !found[re.ID] { // by hand, and a person was told
 				late += amount
 			}
 		case re.goes():
 			way += amount
 		}
 	}
+	// Of what nobody named, no more was told than the sum has beside what was named.
+	late += min(unnamed, max(0, b.ours[payment].told-named))
 	return back, way, late
 }
 

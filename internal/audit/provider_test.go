@@ -148,6 +148,43 @@ func TestEveryCentIsFound(t *testing.T) {
 	}
 }
 
+// A refund by hand of which the provider told the sum alone is counted, once that sum
+// is a person's or its minutes are not over; what the sum does not tell of, is not.
+func TestASumToldAloneIsCounted(t *testing.T) {
+	const told = `UPDATE payments SET told_refunded_minor = 700, told_at = now() - interval '1 hour' WHERE provider_payment_id = 'pi_a'; `
+	const listed = `INSERT INTO human_list (kind, subject, order_id, payment_id, detail) SELECT 'refund_by_hand', provider_payment_id, order_id, id, 'told a sum' FROM payments WHERE provider_payment_id = 'pi_a'; `
+	for _, c := range []struct {
+		name, sql string
+		refunds   []string
+		clean     bool
+	}{
+		{"a person has the sum", told + listed, []string{theirRefund("re_h", "pi_a", 700, "")}, true},
+		{"a person has the sum of two", told + listed, []string{theirRefund("re_h", "pi_a", 400, ""), theirRefund("re_i", "pi_a", 300, "")}, true},
+		{"a person took it off the list", told + listed + `SELECT set_config('waitroom.by', 'kim', false); UPDATE human_list SET resolved_at = now() WHERE kind = 'refund_by_hand'`, []string{theirRefund("re_h", "pi_a", 700, "")}, true},
+		{"its minutes are not over", told + `UPDATE payments SET told_at = now() WHERE provider_payment_id = 'pi_a'`, []string{theirRefund("re_h", "pi_a", 700, "")}, true},
+		{"a sum that nobody has", told, []string{theirRefund("re_h", "pi_a", 700, "")}, false},
+		{"a program took it off the list", told + listed + `UPDATE human_list SET resolved_at = now() WHERE kind = 'refund_by_hand'`, []string{theirRefund("re_h", "pi_a", 700, "")}, false},
+		{"one more went back than the sum tells of", told + listed, []string{theirRefund("re_h", "pi_a", 700, ""), theirRefund("re_i", "pi_a", 1, "")}, false},
+		{"the sum is of one that was told by name", told + listed + `INSERT INTO human_list (kind, subject, payment_id, detail) SELECT 'refund_by_hand', 're_h', id, 'told by name' FROM payments WHERE provider_payment_id = 'pi_a'`,
+			[]string{theirRefund("re_h", "pi_a", 700, ""), theirRefund("re_i", "pi_a", 300, "")}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := knows()
+			p.refunds = append(p.refunds, c.refunds...)
+			r := settled(t, c.sql, p.ledger(), p.log())
+			found := slices.ContainsFunc(r.Checks, func(k audit.Check) bool {
+				return k.Name == "what went back, by the provider's ledger" && k.Violations > 0
+			})
+			if found == c.clean || c.clean && r.Exit != audit.Clean {
+				var b strings.Builder
+				r.Fprint(&b)
+				t.Errorf("exit %d; clean: want %t\n%s", r.Exit, c.clean, b.String())
+			}
+		})
+	}
+}
+
 // Without the provider's word, the audit says that it had only ours.
 func TestTheProvidersWordIsMissed(t *testing.T) {
 	r := settled(t, "", knows().ledger(), "")
