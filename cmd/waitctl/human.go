@@ -12,15 +12,16 @@ import (
 )
 
 type humanCmd struct {
-	List    humanListCmd    `cmd:"" help:"What is open, the newest first; or what was resolved."`
-	Show    humanShowCmd    `cmd:"" help:"An item, what can be done about it, and its history."`
-	Take    humanTakeCmd    `cmd:"" help:"Make it yours."`
-	Note    humanNoteCmd    `cmd:"" help:"Add to its history."`
-	Push    humanPushCmd    `cmd:"" help:"Have its refund tried again, through the same outlet."`
-	Decide  humanDecideCmd  `cmd:"" help:"Say what became of its refund: refunded (with the provider's name of it) or not."`
-	Renew   humanRenewCmd   `cmd:"" help:"Begin another refund for one that definitely did not go back."`
-	Resolve humanResolveCmd `cmd:"" help:"Nothing more is to be done about it. It stays in the list of the resolved."`
-	Reopen  humanReopenCmd  `cmd:"" help:"There is more to do about one that was resolved, such as beginning its refund anew."`
+	List     humanListCmd     `cmd:"" help:"What is open, the newest first; or what was resolved."`
+	Show     humanShowCmd     `cmd:"" help:"An item, what can be done about it, and its history."`
+	Take     humanTakeCmd     `cmd:"" help:"Make it yours."`
+	Note     humanNoteCmd     `cmd:"" help:"Add to its history."`
+	Push     humanPushCmd     `cmd:"" help:"Have its refund tried again, through the same outlet."`
+	Decide   humanDecideCmd   `cmd:"" help:"Say what became of its refund: refunded (with the provider's name of it) or not."`
+	Renew    humanRenewCmd    `cmd:"" help:"Begin another refund for one that definitely did not go back."`
+	GiveBack humanGiveBackCmd `cmd:"" help:"Give back the seats of an order whose whole payment was refunded by hand at the provider: they are on sale again, and their codes are revoked."`
+	Resolve  humanResolveCmd  `cmd:"" help:"Nothing more is to be done about it. It stays in the list of the resolved."`
+	Reopen   humanReopenCmd   `cmd:"" help:"There is more to do about one that was resolved, such as beginning its refund anew."`
 }
 
 type humanListCmd struct {
@@ -136,6 +137,12 @@ type humanRenewCmd struct{ because }
 
 func (c *humanRenewCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.do(ctx, out, support.Deed{Do: support.Renew, Why: c.Why})
+}
+
+type humanGiveBackCmd struct{ because }
+
+func (c *humanGiveBackCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.do(ctx, out, support.Deed{Do: support.GiveBack, Why: c.Why})
 }
 
 type humanResolveCmd struct{ because }

@@ -76,3 +76,33 @@ func TestAPersonDecidesAtTheCommandLine(t *testing.T) {
 		t.Errorf("%d renewed operations, want 1", n)
 	}
 }
+
+// Somebody refunded an order by hand at the provider: an operator gives its seats back
+// at the command line, once, and not without saying why.
+func TestSeatsOfAnOrderRefundedByHandGoBackAtTheCommandLine(t *testing.T) {
+	w := newWaitctl(t)
+	h := orderstest.NewHall(t, w.pool, 4)
+	order, payment := h.Order(t, "ann", 2), uuid.New()
+	for _, sql := range []string{
+		`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
+		 VALUES ($1, $2, 'stripe', 'pi_1', 'captured', 5000, 'EUR', 5000, 'on_order', now())`,
+		`UPDATE orders SET status = 'paid', payment_id = $1, paid_at = now() WHERE id = $2`,
+		`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('refund_by_hand', 're_1', $2, $1, 'by hand')`,
+	} {
+		if _, err := w.pool.Exec(t.Context(), sql, payment, order); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.want(2, "not_now", "human", "give-back", "1", "--why", "refunded at the provider")
+	if _, err := w.pool.Exec(t.Context(), `INSERT INTO provider_refunds (provider, id, payment_id, amount_minor, currency, status) VALUES ('stripe', 're_1', $1, 5000, 'EUR', 'succeeded')`, payment); err != nil {
+		t.Fatal(err)
+	}
+	w.want(0, "it can be: [take note give_back resolve]", "human", "show", "1")
+	w.want(2, "why", "human", "give-back", "1")
+	w.want(0, "item 1: give_back", "human", "give-back", "1", "--why", "refunded at the provider", "--by", "mia")
+	w.want(2, "not_now", "human", "give-back", "1", "--why", "once more")
+	w.want(0, "seats given back: refunded at the provider", "human", "show", "1")
+	if n := w.count(`SELECT count(*) FROM seats WHERE order_id IS NULL`); n != 4 {
+		t.Errorf("%d seats are free, want 4", n)
+	}
+}

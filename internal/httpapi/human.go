@@ -182,7 +182,7 @@ func (a *API) act(ctx context.Context, d support.Deed) error {
 	case support.KeyReused:
 		return problem("key_reused", "")
 	case support.NoSuchDeed:
-		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew or reopen")
+		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew, reopen or give_back")
 	case support.NameTaken:
 		return problem("refund_taken", "")
 	case support.NotThis:

@@ -104,6 +104,45 @@ func TestTheHumanListOverTheAPI(t *testing.T) {
 	}
 }
 
+// Somebody refunded an order by hand: over the API and on the page an operator may give
+// its seats back, once; the order, its codes and the sale say so.
+func TestSeatsOfAnOrderRefundedByHandGoBackOverTheAPI(t *testing.T) {
+	h := openStill(t)
+	kim := h.helper(organiser.House, "kim", organiser.RefundsRead, organiser.HumanWrite)
+	sold := h.sold("ann", 2)
+	err := pg.InTx(t.Context(), h.pool, func(tx pgx.Tx) error {
+		_, err := refunds.Heard(t.Context(), tx, refunds.Told{Provider: "stripe", ProviderPayment: "pi_ann", ProviderRefund: "re_hand", Status: "succeeded", AmountMinor: 8000, Currency: "EUR"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page struct{ Items []humanItem }
+	kim.want(kim.ask("GET", "/v1/organiser/human", "", nil), 200, "").into(t, &page)
+	if len(page.Items) != 1 || !slices.Contains(page.Items[0].Can, "give_back") {
+		t.Fatalf("the list: %+v", page)
+	}
+	at := fmt.Sprint("/v1/organiser/human/", page.Items[0].ID)
+	give := map[string]string{"do": "give_back", "why": "refunded in the dashboard"}
+	h.want(kim.ask("POST", at, "", map[string]string{"do": "give_back"}), 400, "bad_request")
+	var i humanItem
+	for range 2 { // the answer was lost
+		h.want(kim.ask("POST", at, "give-1", give), 200, "").into(t, &i)
+	}
+	h.want(kim.ask("POST", at, "give-2", give), 409, "not_now")
+	if i.ResolvedAt == nil || !slices.ContainsFunc(i.History, func(p struct{ By, Did, Note string }) bool {
+		return p.By == "kim" && p.Did == "decided" && p.Note == "seats given back: refunded in the dashboard"
+	}) {
+		t.Errorf("the item: %+v", i)
+	}
+	var held, revoked, notices int
+	err = h.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM seats WHERE order_id = $1), (SELECT count(*) FROM code_revocations WHERE order_id = $1),
+		(SELECT count(*) FROM notices WHERE subject = $1::text AND kind = 'tickets.returned')`, sold.order).Scan(&held, &revoked, &notices)
+	if err != nil || held != 0 || revoked != 2 || notices != 1 {
+		t.Errorf("%d seats held, %d codes revoked, told %d times, %v; want none, 2 and once", held, revoked, notices, err)
+	}
+}
+
 // A person ends a refund as not made, and the provider tells that it was: no
 // other is offered, nor begun. A refund that is known to be another is not taken.
 func TestALineThatWentBackAfterAllIsNotRefundedAgain(t *testing.T) {

@@ -41,7 +41,8 @@ func LockToGiveBack(ctx context.Context, tx pgx.Tx, operation string) error {
 // GiveBack takes a refunded line's seat off its paid order, once: the line says
 // by which refund, the account may buy again, and the seat is free, or held back
 // where it is withdrawn. The line stays, as all lines do. It is the second
-// function that frees seats; End is the first, and of whole orders.
+// function that frees seats; End is the first, and of whole orders, and GiveAllBack
+// the third, by a person's word.
 //
 // The caller holds the locks (LockToGiveBack) and has confirmed the operation.
 func GiveBack(ctx context.Context, tx pgx.Tx, operation string) (Return, error) {

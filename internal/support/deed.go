@@ -29,10 +29,13 @@ const (
 	NotRefunded Do = "not_refunded" // it is not, and will not come by this operation
 	Renew       Do = "renew"        // another operation, for one that did not refund
 	Reopen      Do = "reopen"       // it was resolved, and there is more to do
+	GiveBack    Do = "give_back"    // the seats of an order whose whole payment went back by hand
 )
 
 // Deeds are all that there are.
-func Deeds() []Do { return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, Reopen} }
+func Deeds() []Do {
+	return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, Reopen, GiveBack}
+}
 
 // Deed is a person's.
 type Deed struct {
@@ -164,6 +167,8 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		return d.refunded(ctx, tx, i.Operation)
 	case NotRefunded:
 		v, err = refunds.NotRefunded(ctx, tx, i.Operation, d.By, d.Why)
+	case GiveBack:
+		v, err = refunds.GiveSeatsBack(ctx, tx, i.ID, *i.Order, *i.Payment, d.By, d.Why)
 	case Renew:
 		_, v, err = refunds.Renew(ctx, tx, i.Operation, d.By, d.Why)
 	}

@@ -40,6 +40,9 @@ type Item struct {
 	// It is late, and still goes by itself: until it has its end, or is another
 	// person's question, nobody's word takes it off the list.
 	StillLate bool
+	// All of the payment went back by hand, none of our operations is open on it, and
+	// its order still has seats.
+	SeatsMayGo bool
 }
 
 // Can are the deeds that its state allows.
@@ -61,6 +64,9 @@ func (i Item) Can() []Do {
 		if i.WronglyNot {
 			can = append(can, Refunded)
 		}
+	}
+	if i.SeatsMayGo {
+		can = append(can, GiveBack)
 	}
 	if i.StillLate {
 		return can
@@ -92,7 +98,8 @@ const itemColumns = `
 	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)),
 	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
 	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded'),
-	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false)
+	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false),
+	  CASE WHEN h.kind = 'refund_by_hand' AND h.resolved_at IS NULL AND h.order_id = o.id AND h.payment_id = p.id THEN seats_may_go_back(p.id) ELSE false END
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 	LEFT JOIN payments p ON p.id = h.payment_id
 	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id

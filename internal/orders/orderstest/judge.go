@@ -61,11 +61,12 @@ func rules() []rule {
 			GROUP BY l.order_id, l.seat_id, l.given_back_by, o.status, o.reclaimed_at
 			HAVING count(r.seat_id) <> CASE WHEN o.status IN ('expired', 'cancelled') OR o.reclaimed_at IS NOT NULL THEN 1 ELSE 0 END
 			  + (l.given_back_by IS NOT NULL)::int`},
-		{"a line was given back if its refund was confirmed, and by that (P3)", `
+		{"a line was given back if its refund was confirmed, and by that, or by a person of what went back by hand (P3)", `
 			SELECT l.order_id FROM order_lines l JOIN orders o ON o.id = l.order_id
 			WHERE (l.given_back_by IS NOT NULL) <> EXISTS (
 			  SELECT FROM refund_operations f JOIN refund_changes c ON c.operation = f.id AND c.to_status = 'confirmed'
-			  WHERE f.order_id = l.order_id AND f.seat_id = l.seat_id)
+			  WHERE f.order_id = l.order_id AND f.seat_id = l.seat_id
+			  UNION ALL SELECT FROM seats_back_by_hand h WHERE h.order_id = l.order_id AND h.seat_id = l.seat_id AND h.id = l.given_back_by)
 			UNION ALL
 			SELECT o.id FROM orders o WHERE o.given_back <> (
 			  SELECT count(*) FROM order_lines l WHERE l.order_id = o.id AND l.given_back_by IS NOT NULL)

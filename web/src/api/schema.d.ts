@@ -1429,7 +1429,7 @@ export interface components {
             }[];
         };
         /** @enum {string} */
-        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "reopen";
+        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "reopen" | "give_back";
         DoorName: string;
         /** @description All that anybody needs to check the draw: number = shuffle(SHA-256(seed ‖ value), count, index), the swap-or-not shuffle with 90 rounds of SHA-256 */
         Draw: {
