@@ -8,7 +8,7 @@
 # make mutants  a defect seeded against each promise, one by one, and caught: ARGS="P1 P8 quota"
 # make bench   the line and the claims against their anchors: BENCH lines, and bench/results.json
 # make assets  web/src into web/assets, and api/openapi.yaml into TypeScript; both are committed
-# make check   format, vet, staticcheck, and the import plan
+# make check   format, vet, staticcheck, the import plan, and tsc on web/src where node is
 # make fmt     gofumpt
 SHELL := /bin/bash
 export PATH := $(PATH):/usr/local/go/bin
@@ -74,6 +74,7 @@ check:
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go test -count=1 ./internal/archtest
+	go test -count=1 -run TestAssetsAreBuiltFromTheSource ./web
 
 fmt:
 	@scripts/need.sh go

@@ -100,7 +100,7 @@ var families = regexp.MustCompile(`^(state|doubt|verdict|refused|help)\.(\w+)$`)
 
 // Every text is said somewhere, and what is said somewhere is a text.
 func TestEveryTextIsUsed(t *testing.T) {
-	all := sources(t, "pages/*.html", "assets/*.js", "language.go", "../internal/httpapi/*.go", "../internal/admission/*.go")
+	all := sources(t, "pages/*.html", "src/*.ts", "src/fan/*.ts", "language.go", "../internal/httpapi/*.go", "../internal/admission/*.go")
 	text := strings.Join(slices.Collect(maps.Values(all)), "\n")
 	english := words(t)["en"]
 	for key := range english {
@@ -122,7 +122,7 @@ func TestEveryTextIsUsed(t *testing.T) {
 
 // A page has all the words that its scripts say.
 func TestPagesHaveTheirScriptsWords(t *testing.T) {
-	pages, scripts := sources(t, "pages/*.html"), sources(t, "assets/*.js")
+	pages, scripts := sources(t, "pages/*.html"), sources(t, "src/*.ts", "src/fan/*.ts")
 	asset, groups := regexp.MustCompile(`asset "(\w+)\.js"`), regexp.MustCompile(`\{\{scripts ([^}]*)\}\}`)
 	said, quoted := regexp.MustCompile(`\bsay\("([\w.]+)"`), regexp.MustCompile(`"([^"]*)"`)
 	checked := 0
@@ -136,11 +136,13 @@ func TestPagesHaveTheirScriptsWords(t *testing.T) {
 				has = append(has, q[1])
 			}
 		}
-		for _, used := range append(asset.FindAllStringSubmatch(page, -1), []string{"", "page"}) {
-			for _, s := range said.FindAllStringSubmatch(scripts["assets/"+used[1]+".js"], -1) {
-				checked++
-				if !slices.ContainsFunc(has, func(g string) bool { return strings.HasPrefix(s[1], g) || strings.HasPrefix(g, s[1]) }) {
-					t.Errorf("%s: %s.js says %s, and the page has only %q", file, used[1], s[1], has)
+		for _, used := range asset.FindAllStringSubmatch(page, -1) {
+			for name, script := range madeOf(scripts, "src/"+used[1]+".ts") {
+				for _, s := range said.FindAllStringSubmatch(script, -1) {
+					checked++
+					if !slices.ContainsFunc(has, func(g string) bool { return strings.HasPrefix(s[1], g) || strings.HasPrefix(g, s[1]) }) {
+						t.Errorf("%s: %s, of %s.js, says %s, and the page has only %q", file, name, used[1], s[1], has)
+					}
 				}
 			}
 		}
@@ -148,6 +150,23 @@ func TestPagesHaveTheirScriptsWords(t *testing.T) {
 	if checked < 30 {
 		t.Errorf("only %d uses were looked at", checked)
 	}
+}
+
+// madeOf are the sources that a script is built of: its own, and all that it imports.
+func madeOf(scripts map[string]string, name string) map[string]string {
+	of, imported := map[string]string{}, regexp.MustCompile(`(?m)^import [^;]*"\./([\w/]+)";$`)
+	var add func(name string)
+	add = func(name string) {
+		if _, done := of[name]; done || scripts[name] == "" {
+			return
+		}
+		of[name] = scripts[name]
+		for _, i := range imported.FindAllStringSubmatch(scripts[name], -1) {
+			add(filepath.Join(filepath.Dir(name), i[1]+".ts"))
+		}
+	}
+	add(name)
+	return of
 }
 
 // A language that is written from right to left is only one more file.

@@ -36,7 +36,7 @@ func (w *world) arena(t *testing.T) {
 		Seats, Boxes                  int
 	}
 	f := ask[figures](b, `(() => {
-		const page = performance.getEntriesByType("navigation")[0], hall = document.querySelector("[data-map]").hall;
+		const page = performance.getEntriesByType("navigation")[0], hall = document.querySelector(".hall").hall;
 		const map = performance.getEntriesByType("resource").find((r) => r.name.includes("seatmap"));
 		const frame = () => {
 			const times = [];

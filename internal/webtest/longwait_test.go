@@ -26,7 +26,7 @@ const virtual = `(() => {
 		v.base ||= await (await real.fetch(url)).json();
 		const doc = {...v.base, state: "open", version: v.base.version + v.asked, front: Math.floor(v.now / 1000), rate: 1, turn: 1, turn_seen: 1000,
 			as_of: new Date(began + v.now).toISOString(), opens_at: v.base.as_of, eta_s_per_100: {p50: 100, p90: 120}};
-		return new Response(JSON.stringify(doc), {status: 200, headers: {ETag: '"' + v.asked + '"'}});
+		return new Response(JSON.stringify(doc), {status: 200, headers: {ETag: '"' + v.asked + '"', "Content-Type": "application/json"}});
 	};
 	const settle = async () => { for (let i = 0; i < 3; i++) await new Promise((r) => real.later(r, 0)); };
 	v.run = async (seconds) => {

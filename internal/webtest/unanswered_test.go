@@ -26,7 +26,7 @@ func (w *world) unanswered(t *testing.T) {
 			window.asked++;
 			if (how === "cut off") throw new TypeError("Failed to fetch");
 			if (how === "gone") return new Response("", { status: 502 });
-			if (how === "stale" && last) return new Response(last, { headers: { ETag: '"old"' } });
+			if (how === "stale" && last) return new Response(last, { headers: { ETag: '"old"', "Content-Type": "application/json" } });
 			const res = await real(url);
 			if (res.status === 200) last = await res.clone().text();
 			return res;

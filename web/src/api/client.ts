@@ -27,7 +27,7 @@ type Member<T, K extends string> = T extends Partial<Record<K, infer X>> ? Exclu
 type Parameters_<O> = Member<O, "parameters">;
 type Answers<O> = Member<O, "responses">;
 type Json<R> = R extends { content: { "application/json": infer B } } ? B : undefined;
-type Good<O> = { [S in keyof Answers<O>]: S extends 200 | 201 | 202 | 204 ? Json<Answers<O>[S]> : never }[keyof Answers<O>];
+type Good<O> = { [S in keyof Answers<O>]: S extends 200 | 201 | 202 | 204 | 304 ? Json<Answers<O>[S]> : never }[keyof Answers<O>];
 type Sent<O> = O extends { requestBody?: infer R } ? Json<Exclude<R, undefined>> : undefined;
 
 export interface Asking<P extends keyof paths, V extends Verb> {
@@ -46,9 +46,12 @@ export interface Answer<B> {
 }
 
 export class Client {
-  // bearer gives the key that a request is sent with; null: none.
-  constructor(private readonly bearer: () => string | null = () => null, private readonly origin = "") {}
+  // bearer gives the key that a request is sent with; null: none. cache says what the
+  // browser may keep: nothing, unless only what is everybody's is asked for.
+  constructor(private readonly bearer: () => string | null = () => null, private readonly origin = "", private readonly cache: RequestCache = "no-store") {}
 
+  // ask is one request. Whoever sends If-None-Match is answered 304, without a body,
+  // while nothing is new.
   async ask<V extends Verb, P extends Paths<V>>(verb: V, path: P, with_: Asking<P, V> = {}): Promise<Answer<Good<Operation<P, V>>>> {
     const headers: Record<string, string> = { Accept: "application/json", ...with_.headers };
     const key = this.bearer();
@@ -57,14 +60,14 @@ export class Client {
     let answer: Response;
     try {
       answer = await fetch(this.origin + addressOf(path as string, with_.path, with_.query), {
-        method: verb.toUpperCase(), headers, signal: with_.signal ?? null, credentials: "omit", cache: "no-store",
+        method: verb.toUpperCase(), headers, signal: with_.signal ?? null, credentials: "omit", cache: this.cache,
         body: with_.body === undefined ? null : JSON.stringify(with_.body),
       });
     } catch (fault) {
       if (with_.signal?.aborted) throw fault;
       throw new Refused(0, "no_answer", "No answer", "The network or the server is away.", null, {});
     }
-    if (!answer.ok) throw await refusedBy(answer);
+    if (!answer.ok && answer.status !== 304) throw await refusedBy(answer);
     const json = answer.headers.get("Content-Type")?.startsWith("application/json");
     const body = (json ? await answer.json() : undefined) as Good<Operation<P, V>>;
     return { status: answer.status, etag: answer.headers.get("ETag"), body };

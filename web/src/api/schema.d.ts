@@ -1969,6 +1969,68 @@ export interface components {
         };
         /** @description What opens the door for this seat, to be shown as a QR code; null: it is not paid, or not this order's any more */
         SeatCode: string | null;
+        /** @description What a browser draws a hall and names its seats with (docs/SEATMAP.md). Coordinates are whole numbers of 1/scale plan units */
+        Seatmap: {
+            /** @description Drawn under the seats, in this order */
+            areas: components["schemas"]["SeatmapArea"][];
+            /** @description x, y, width and height of what has to be in view */
+            box: number[];
+            currency: string;
+            /** @description Of the currency: an amount of 6900 at 2 decimals is 69.00 */
+            decimals: number;
+            name: string;
+            /** @description By pos: a row's first pos is the number of seats in the rows before it */
+            rows: components["schemas"]["SeatmapRow"][];
+            scale: number;
+            seats: number;
+            sections: string[];
+            tiers: {
+                /** @description In minor units */
+                amount: number;
+                color?: string;
+                id: string;
+            }[];
+            /** @constant */
+            version: 1;
+        };
+        SeatmapArea: {
+            at: number[];
+            border?: string;
+            color?: string;
+            /** @description x, y, x, y, relative to at */
+            points?: number[];
+            shape: string;
+            size?: number[];
+            text?: {
+                at: number[];
+                color?: string;
+                size?: number;
+                text: string;
+            };
+            /** @description Degrees clockwise around at */
+            turn?: number;
+        };
+        /** @description A row of numbered seats, or that many units of general admission */
+        SeatmapRow: {
+            /** @description Wheelchair places by their index in the row */
+            accessible?: number[];
+            /** @description Units, numbered from 1 and not drawn */
+            general?: number;
+            guids?: string[];
+            /** @description One label for each seat */
+            numbers?: string[];
+            /** @description A seat's guid is this and its number, unless there are guids */
+            prefix?: string;
+            /** @description Its label, if it has one */
+            row?: string;
+            /** @description An index into sections */
+            section: number;
+            /** @description An index into tiers for the whole row, or one for each seat */
+            tier: number | number[];
+            /** @description The first absolute, each other as the difference from the one before */
+            x?: number[];
+            y?: number[];
+        };
         SeatNames: {
             /** @description By guid */
             seats: string[];
@@ -4205,7 +4267,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": components["schemas"]["Seatmap"];
                 };
             };
             default: components["responses"]["Problem"];

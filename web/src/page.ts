@@ -1,0 +1,2 @@
+// A page that needs nothing of its own.
+import "./fan/page";
