@@ -23,6 +23,7 @@ type RefunderConfig struct {
 	CallsInFlight int           `env:"REFUND_CALLS_IN_FLIGHT" default:"10" help:"Calls under way at most. Fewer: a provider that is slow is asked less often."`
 	CallLimit     time.Duration `env:"REFUND_CALL_LIMIT" default:"3s" help:"Ends one call, name look-up, TLS and reading included. Shorter: more refunds have to be looked up. A new outlet waits as long before its first call."`
 	OnItsWayFor   time.Duration `env:"REFUND_ON_ITS_WAY_FOR" default:"240h" help:"How long the provider may have a refund on its way, since it was accepted, before a person hears of it. Longer: an account without money there is noticed later."`
+	LookLateAfter time.Duration `env:"REFUND_LOOK_LATE_AFTER" default:"168h" help:"How long after its confirmation a refund is asked about once more, when the outlet has nothing else to do. Longer: one that failed, and whose notice is lost, is known later; shorter: one that fails after it was asked about is not known."`
 	Conns         int           `env:"REFUND_CONNS" default:"4" help:"Connections to Postgres, beside the one that holds the outlet's lock. That one may not go through a pooler that shares sessions."`
 }
 
@@ -35,6 +36,7 @@ func (c RefunderConfig) Validate() error {
 		process.Want(c.CallsInFlight >= 1 && c.CallsInFlight <= 10, "REFUND_CALLS_IN_FLIGHT %d: want 1 to 10", c.CallsInFlight),
 		process.Want(c.CallLimit >= time.Second && c.CallLimit <= 30*time.Second, "REFUND_CALL_LIMIT %s: want 1s to 30s", c.CallLimit),
 		process.Want(c.OnItsWayFor >= time.Hour && c.OnItsWayFor <= 90*24*time.Hour, "REFUND_ON_ITS_WAY_FOR %s: want 1h to 2160h", c.OnItsWayFor),
+		process.Want(c.LookLateAfter >= time.Hour && c.LookLateAfter <= 90*24*time.Hour, "REFUND_LOOK_LATE_AFTER %s: want 1h to 2160h", c.LookLateAfter),
 		process.Want(c.Conns >= 2, "REFUND_CONNS %d: want at least 2", c.Conns),
 		c.ProviderAccount.validate(), c.Common.validate(),
 	)
@@ -88,7 +90,7 @@ func (c RefunderConfig) setup(ctx context.Context, p *process.Process) error {
 		return err
 	}
 	m := newRefundMetrics(p.Metrics, out, c, throne)
-	throne.ledger = refunds.Ledger{Pool: pool, Chance: rand.Float64, OnItsWayFor: c.OnItsWayFor}
+	throne.ledger = refunds.Ledger{Pool: pool, Chance: rand.Float64, OnItsWayFor: c.OnItsWayFor, LookLateAfter: c.LookLateAfter}
 	throne.dispatcher = refunds.Dispatcher{
 		Outlet: out, Provider: stripe.Refunds{Client: client}, Log: p.Log, Seen: m.seen,
 	}

@@ -20,6 +20,7 @@ type refundMetrics struct {
 	oldest   *prometheus.GaugeVec
 	human    prometheus.Gauge
 	stopped  prometheus.Gauge
+	late     prometheus.Gauge
 }
 
 func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfig, t *throne) *refundMetrics {
@@ -33,6 +34,9 @@ func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfi
 	f.NewGauge(prometheus.GaugeOpts{
 		Name: "waitroom_refund_on_its_way_max_seconds", Help: "How long the provider may have a refund on its way before a person hears of it.",
 	}).Set(c.OnItsWayFor.Seconds())
+	f.NewGauge(prometheus.GaugeOpts{
+		Name: "waitroom_refund_look_late_after_seconds", Help: "How long after its confirmation a refund is asked about once more.",
+	}).Set(c.LookLateAfter.Seconds())
 	f.NewCounterFunc(prometheus.CounterOpts{
 		Name: "waitroom_refund_starts_total", Help: "Calls that were handed to the transport.",
 	}, func() float64 { return float64(o.Starts()) })
@@ -61,6 +65,9 @@ func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfi
 		human: f.NewGauge(prometheus.GaugeOpts{
 			Name: "waitroom_refund_human_list_open", Help: "Refunds before a person.",
 		}),
+		late: f.NewGauge(prometheus.GaugeOpts{
+			Name: "waitroom_refund_late_looks_waiting", Help: "Confirmed refunds that are due to be asked about once more.",
+		}),
 		stopped: f.NewGauge(prometheus.GaugeOpts{
 			Name: "waitroom_refund_outlet_stopped", Help: "1 while the provider refuses our key and nothing is sent.",
 		}),
@@ -70,6 +77,9 @@ func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfi
 // seen counts a call once what follows from it is written down.
 func (m *refundMetrics) seen(k refunds.Kind, s refunds.Sent, to refunds.Step) {
 	m.calls.WithLabelValues(string(k), string(s.Answer.Outcome)).Inc()
+	if k == refunds.LateLook && to.Status == refunds.Confirmed { // it was closed before
+		return
+	}
 	if to.Status.Ended() || to.Status == refunds.Manual || to.Status == refunds.Pending && s.Verb != refunds.Retrieve {
 		m.closures.WithLabelValues(string(to.Status)).Inc()
 	}
@@ -87,6 +97,7 @@ func (m *refundMetrics) read(ctx context.Context, l refunds.Ledger) error {
 		m.oldest.WithLabelValues(of).Set(f.Oldest[of].Seconds())
 	}
 	m.human.Set(float64(f.Human))
+	m.late.Set(float64(f.Late))
 	m.stopped.Set(0)
 	if f.Stopped {
 		m.stopped.Set(1)

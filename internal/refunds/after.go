@@ -14,6 +14,7 @@ type Step struct {
 	Refund    string // the provider's name, where it is known
 	Stop      bool   // no call can succeed: the outlet stops
 	Ask       bool   // a person hears of it, though it goes on by itself
+	LateOver  bool   // a confirmed one is not asked about any more
 	Detail    string // for a person
 }
 
@@ -31,6 +32,8 @@ func (c Case) After(v Verb, a Answer, now time.Time, chance float64) Step {
 	case c.hears(a.Outcome):
 		s.told(a.Outcome)
 		s.Wait = c.untilNews(now)
+	case c.Status == Confirmed && c.LateLooks > 0: // no other call begins after it was confirmed
+		c.afterLateLook(&s, a)
 	case c.Status.Ended(), c.Status == Manual: // a notice or a person was faster
 	case c.Status == Pending:
 		s.Wait = max(c.untilNews(now), a.RetryAfter)

@@ -34,6 +34,7 @@ type Call struct {
 	AmountMinor     int64
 	CapturedMinor   int64 // of the payment
 	Currency        string
+	ByOthers        bool // of Retrieve: the refund is one that none of our requests made
 }
 
 // Outcome is what a call came to. The provider's words are classified once, in
@@ -71,6 +72,9 @@ const (
 	ServerError Outcome = "server_error" // 5xx
 	Redirected  Outcome = "redirected"   // 3xx, which is not followed
 	Unreadable  Outcome = "unreadable"   // 2xx, or a refusal, that cannot be believed
+
+	// A person found the refund at the provider: no call's.
+	PersonFound Outcome = "person_found"
 
 	// The call was given up before it started: the outlet is not ours any more.
 	NotStarted Outcome = "not_started"

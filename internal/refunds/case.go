@@ -50,7 +50,8 @@ type Case struct {
 	Doubt       bool      // some send may have had its effect
 	Resend      bool      // a look found nothing: the same key may be sent again
 	LookAfter   string    // the next page of the look under way
-	Outcome     Outcome   // of the last call
+	Outcome     Outcome   // of the last call that moved it, or was to
+	LateLooks   int       // after it was confirmed, the one under way included
 }
 
 // Fresh holds for one that was never sent. First tries take turns with all the
@@ -61,7 +62,7 @@ func (c Case) Fresh() bool { return c.Status == Queued && c.Sends == 0 && !c.Pus
 // the last one found nothing and the key still stands for the first send.
 func (c Case) Verb(now time.Time) Verb {
 	switch {
-	case c.Status == Pending:
+	case c.Status == Pending, c.Status == Confirmed:
 		return Retrieve
 	case c.Status == Queued, c.Resend && c.sendsLeft() && c.keyLives(now):
 		return Create
@@ -78,11 +79,14 @@ const (
 	Retry    Kind = "retry"
 	Look     Kind = "look"
 	ByPerson Kind = "manual"
+	LateLook Kind = "late" // of a confirmed one, days later
 )
 
 // Kind is why the operation's next call is made.
 func (c Case) Kind(v Verb) Kind {
 	switch {
+	case c.Status == Confirmed:
+		return LateLook
 	case c.Pushed:
 		return ByPerson
 	case v != Create:

@@ -95,8 +95,11 @@ func (d *Dispatcher) next(ctx context.Context) (*Job, time.Duration, error) {
 		return nil, time.Second, nil // the outlet is still ours, and nothing was taken
 	}
 	takeFirst, any := Pick(due.First != nil, due.Rest != nil, d.wasFirst)
-	if due.Stopped || !any {
+	switch {
+	case due.Stopped, !any && due.Late == nil:
 		return nil, max(due.Next, 5*time.Millisecond), nil
+	case !any:
+		return due.Late, 0, nil
 	}
 	d.wasFirst = takeFirst
 	if takeFirst {

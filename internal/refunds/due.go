@@ -18,6 +18,7 @@ type Job struct {
 // Due is what could have the next turn.
 type Due struct {
 	First, Rest *Job          // the oldest of each group; nil: nothing is due
+	Late        *Job          // a confirmed one to look at once more; only while neither group has anything due
 	Next        time.Duration // until something of either group is due, at most
 	Stopped     bool          // the provider refuses our key, and no person has said to go on
 }
@@ -26,9 +27,13 @@ type Due struct {
 // queue operations meanwhile.
 const restless = 250 * time.Millisecond
 
-// Due reads the oldest due operation of each group, by acceptance. Whoever has
-// a call under way is not due.
+// Due reads the oldest due operation of each group, by acceptance, and where there is
+// none, the oldest confirmed one that is to be looked at once more, one at a time.
+// Whoever has a call under way is not due.
 func (l Ledger) Due(ctx context.Context) (d Due, err error) {
+	if l.LookLateAfter == 0 {
+		l.LookLateAfter = LookLateAfter
+	}
 	rows, err := l.Pool.Query(ctx, `
 		WITH first AS (
 		  SELECT id FROM refund_operations
@@ -42,12 +47,19 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		    AND (status <> 'unknown' OR look_after <> '' OR looks < $1 + pushes
 		      OR resend AND sends < $2 + pushes AND first_sent_at > clock_timestamp() - $3::interval)
 		  ORDER BY accepted_at, id LIMIT 1),
-		job AS (SELECT id FROM first UNION ALL SELECT id FROM rest)
+		late AS (
+		  SELECT id FROM refund_operations
+		  WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $4::interval
+		    AND call IS NULL AND next_at <= clock_timestamp()
+		    AND NOT EXISTS (SELECT FROM first) AND NOT EXISTS (SELECT FROM rest)
+		    AND NOT EXISTS (SELECT FROM refund_operations WHERE status = 'confirmed' AND call IS NOT NULL)
+		  ORDER BY ended_at, id LIMIT 1),
+		job AS (SELECT id FROM first UNION ALL SELECT id FROM rest UNION ALL SELECT id FROM late)
 		SELECT f.status, f.accepted_at, f.give_up_at, f.next_at, coalesce(f.first_sent_at, 'epoch'), f.sends, f.looks, f.pushes, f.pushed,
-		  f.doubt, f.resend, f.look_after, f.outcome, f.id, coalesce(p.provider_payment_id, ''), coalesce(f.provider_refund_id, ''),
+		  f.doubt, f.resend, f.look_after, f.outcome, f.late_looks, f.id, coalesce(p.provider_payment_id, ''), coalesce(f.provider_refund_id, ''),
 		  f.request, f.amount_minor, p.captured_minor, f.currency, clock_timestamp()
 		FROM job JOIN refund_operations f USING (id) JOIN payments p ON p.id = f.payment_id`,
-		MostLooks, MostSends, KeyLife)
+		MostLooks, MostSends, KeyLife, l.LookLateAfter)
 	if err != nil {
 		return Due{}, fmt.Errorf("due refunds: %w", err)
 	}
@@ -56,9 +68,12 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		return Due{}, fmt.Errorf("due refunds: %w", err)
 	}
 	for i := range jobs {
-		if jobs[i].Fresh() {
+		switch {
+		case jobs[i].Status == Confirmed:
+			d.Late = &jobs[i]
+		case jobs[i].Fresh():
 			d.First = &jobs[i]
-		} else {
+		default:
 			d.Rest = &jobs[i]
 		}
 	}
@@ -68,12 +83,12 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 func readJob(row pgx.CollectableRow) (j Job, err error) {
 	var firstSent time.Time
 	err = row.Scan(&j.Status, &j.AcceptedAt, &j.GiveUpAt, &j.NextAt, &firstSent, &j.Sends, &j.Looks, &j.Pushes, &j.Pushed,
-		&j.Doubt, &j.Resend, &j.LookAfter, &j.Outcome, &j.Ask.Operation, &j.Ask.ProviderPayment, &j.Ask.ProviderRefund,
+		&j.Doubt, &j.Resend, &j.LookAfter, &j.Outcome, &j.LateLooks, &j.Ask.Operation, &j.Ask.ProviderPayment, &j.Ask.ProviderRefund,
 		&j.Ask.Request, &j.Ask.AmountMinor, &j.Ask.CapturedMinor, &j.Ask.Currency, &j.Now)
 	if j.Sends > 0 {
 		j.FirstSentAt = firstSent
 	}
-	j.Ask.After = j.LookAfter
+	j.Ask.After, j.Ask.ByOthers = j.LookAfter, j.byOthers()
 	return j, err
 }
 

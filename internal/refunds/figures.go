@@ -14,6 +14,7 @@ type Figures struct {
 	Oldest   map[string]time.Duration // the longest without an end, by group: first, rest, pending, manual
 	Human    int                      // open on the human list, about refunds
 	Stopped  bool                     // the provider refuses our key
+	Late     int                      // confirmed, and due to be looked at once more
 }
 
 // Read counts the operations that have no end.
@@ -44,5 +45,10 @@ func (l Ledger) Read(ctx context.Context) (Figures, error) {
 	if err != nil {
 		return f, fmt.Errorf("refund figures: %w", err)
 	}
-	return f, nil
+	if l.LookLateAfter == 0 {
+		l.LookLateAfter = LookLateAfter
+	}
+	err = l.Pool.QueryRow(ctx, `SELECT count(*) FROM refund_operations
+		WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $1::interval`, l.LookLateAfter).Scan(&f.Late)
+	return f, wrap("refund figures", err)
 }

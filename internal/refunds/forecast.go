@@ -113,7 +113,7 @@ func ReadBacklog(ctx context.Context, db reader, perSecond float64) (Backlog, er
 		    AND c.to_status IN ('pending', 'confirmed', 'rejected', 'failed_later', 'manual')),
 		  calls.n, coalesce(extract(epoch FROM clock_timestamp() - calls.first), 0)::float8
 		FROM ages, lately, since CROSS JOIN LATERAL (
-		  SELECT count(*) AS n, min(c.submitted_at) AS first FROM refund_calls c WHERE c.submitted_at > since.at) calls`, LongestWindow.Seconds(), Promise).
+		  SELECT count(*) AS n, min(c.submitted_at) AS first FROM refund_calls c WHERE c.submitted_at > since.at AND c.kind <> 'late') calls`, LongestWindow.Seconds(), Promise).
 		Scan(&b.Waiting, &b.Due, &oldest, &dueFor, &window, &b.Accepted, &b.Closed, &b.Started, &working)
 	if err != nil {
 		return Backlog{}, fmt.Errorf("refund backlog: %w", err)

@@ -79,7 +79,7 @@ func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string
 	if other {
 		return NotThis, nil
 	}
-	return Done, e.decide(ctx, tx, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: "person_found"})
+	return Done, e.decide(ctx, tx, by, why, Step{Status: Confirmed, Refund: providerRefund, Outcome: PersonFound})
 }
 
 // wronglyNot is Done where the provider has told of that refund as the

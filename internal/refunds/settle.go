@@ -21,6 +21,9 @@ type Ledger struct {
 	// OnItsWayFor is how long the provider may have a refund before a person hears
 	// of it; 0: OnItsWayFor.
 	OnItsWayFor time.Duration
+	// LookLateAfter is how long after its confirmation a refund is looked at once
+	// more; 0: LookLateAfter.
+	LookLateAfter time.Duration
 }
 
 // Sent is a call that is over: what was asked, how it started, what it came to.
@@ -129,6 +132,12 @@ func (e entry) told(a Answer) Told {
 		t.Status, t.Operation = "succeeded", ""
 	default:
 		return Told{}
+	}
+	if e.LateLooks > 0 && e.byOthers() { // it has no operation's name, and what it is of was told before
+		t.Operation = ""
+		if a.Outcome != Failed {
+			return Told{}
+		}
 	}
 	return t
 }

@@ -27,7 +27,7 @@ func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait tim
 	err = r.conn.QueryRow(ctx, `
 		WITH job AS (
 		  SELECT id FROM refund_operations
-		  WHERE id = $2 AND status = $3 AND sends = $4 AND looks = $5 AND look_after = $6 AND pushes = $7
+		  WHERE id = $2 AND status = $3 AND sends = $4 AND looks = $5 AND look_after = $6 AND pushes = $7 AND late_looks = $13
 		    AND call IS NULL AND next_at <= clock_timestamp() FOR NO KEY UPDATE),
 		quota AS (
 		  UPDATE outlet_quota SET
@@ -42,11 +42,12 @@ func (r *Reign) Submit(ctx context.Context, j Job, v Verb) (call int64, wait tim
 		    status = CASE WHEN $9 = 'create' THEN 'submitted' ELSE f.status END,
 		    sends = f.sends + CASE WHEN $9 = 'create' THEN 1 ELSE 0 END,
 		    looks = f.looks + CASE WHEN $9 = 'list' AND f.look_after = '' THEN 1 ELSE 0 END,
+		    late_looks = f.late_looks + CASE WHEN $8 = 'late' THEN 1 ELSE 0 END,
 		    first_sent_at = CASE WHEN $9 = 'create' THEN coalesce(f.first_sent_at, clock_timestamp()) ELSE f.first_sent_at END
 		  FROM call WHERE f.id = $2 RETURNING call.id)
 		SELECT marked.id, extract(epoch FROM quota.wait)::float8 FROM marked, quota`,
 		r.Epoch, j.Ask.Operation, j.Status, j.Sends, j.Looks, j.LookAfter, j.Pushes, j.Kind(v), v,
-		r.limits.Apart, r.ahead(), r.limits.Call).Scan(&call, &seconds)
+		r.limits.Apart, r.ahead(), r.limits.Call, j.LateLooks).Scan(&call, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return 0, 0, false, r.why(ctx)
 	}

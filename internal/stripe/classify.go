@@ -14,6 +14,7 @@ import (
 //
 //	2xx, this operation's refund, in all we ask   its own status (standing)
 //	2xx, a list                                   the same, not_there, next_page, by_hand, differs
+//	2xx, by its name, one that others made        its own status (standing)
 //	2xx, another refund, or none                  differs, unreadable: not confirmed
 //	3xx, not followed                             redirected
 //	4xx that the provider did not write           unreadable
@@ -40,6 +41,9 @@ func classify(r reply, c refunds.Call, want expected) refunds.Answer {
 	w, ok := readRefund(r.body)
 	if !ok {
 		return answer(refunds.Unreadable, "the provider answered %d and no refund", r.status)
+	}
+	if c.ByOthers && c.Verb == refunds.Retrieve && w.ID == c.ProviderRefund && w.PaymentIntent == want.payment {
+		return standing(w)
 	}
 	if !want.is(w) || c.Verb == refunds.Retrieve && w.ID != c.ProviderRefund {
 		return answer(refunds.Differs, "the answer is about another refund (%s)", w.ID)

@@ -141,6 +141,37 @@ func TestEachAnswerIsClassified(t *testing.T) {
 	}
 }
 
+// A refund that others made is asked after by its name: it is known by that and by its
+// payment, and not by what none of our requests put into it.
+func TestARefundThatOthersMadeIsKnownByItsName(t *testing.T) {
+	hand := refund("re_1", "re_3", `"operation":"refund:o:p",`, "", "1000", "400")
+	for _, c := range []struct {
+		what, body string
+		verb       refunds.Verb
+		want       refunds.Outcome
+	}{
+		{"there", hand, refunds.Retrieve, refunds.Succeeded},
+		{"failed", strings.Replace(hand, "succeeded", "failed", 1), refunds.Retrieve, refunds.Failed},
+		{"of another payment", strings.Replace(hand, "pi_1", "pi_2", 1), refunds.Retrieve, refunds.Differs},
+		{"another", strings.Replace(hand, "re_3", "re_4", 1), refunds.Retrieve, refunds.Differs},
+		{"what we send has to be ours", hand, refunds.Create, refunds.Differs},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if c.verb == refunds.Retrieve && r.URL.Path != "/v1/refunds/re_3" {
+				t.Errorf("%s: it asked for %s", c.what, r.URL.Path)
+			}
+			io.WriteString(w, c.body)
+		}))
+		call := aCall(c.verb)
+		call.ProviderRefund, call.ByOthers = "re_3", true
+		a := stripe.Refunds{Client: client(t, stripe.Settings{BaseURL: s.URL})}.Call(t.Context(), call)
+		s.Close()
+		if a.Outcome != c.want {
+			t.Errorf("%s: %+v, want %s", c.what, a, c.want)
+		}
+	}
+}
+
 // What happens below an answer: not sent is told from sent and lost.
 func TestEachWayToGetNoAnswerIsClassified(t *testing.T) {
 	speaks := func(say func(net.Conn)) string {
