@@ -165,8 +165,11 @@ func TestASumToldAloneIsCounted(t *testing.T) {
 		{"a sum that nobody has", told, []string{theirRefund("re_h", "pi_a", 700, "")}, false},
 		{"a program took it off the list", told + listed + `UPDATE human_list SET resolved_at = now() WHERE kind = 'refund_by_hand'`, []string{theirRefund("re_h", "pi_a", 700, "")}, false},
 		{"one more went back than the sum tells of", told + listed, []string{theirRefund("re_h", "pi_a", 700, ""), theirRefund("re_i", "pi_a", 1, "")}, false},
-		{"the sum is of one that was told by name", told + listed + `INSERT INTO human_list (kind, subject, payment_id, detail) SELECT 'refund_by_hand', 're_h', id, 'told by name' FROM payments WHERE provider_payment_id = 'pi_a'`,
-			[]string{theirRefund("re_h", "pi_a", 700, ""), theirRefund("re_i", "pi_a", 300, "")}, false},
+		{
+			"the sum is of one that was told by name", told + listed + `INSERT INTO human_list (kind, subject, payment_id, detail) SELECT 'refund_by_hand', 're_h', id, 'told by name' FROM payments WHERE provider_payment_id = 'pi_a'`,
+			[]string{theirRefund("re_h", "pi_a", 700, ""), theirRefund("re_i", "pi_a", 300, "")},
+			false,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

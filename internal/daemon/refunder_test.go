@@ -189,6 +189,50 @@ func TestRefundsThatTakeTheirTime(t *testing.T) {
 	l.prove()
 }
 
+// Three refunds are confirmed, one fails days later, and nobody is told: the notice is
+// lost. Each is asked about once more, through the outlet, and the one that failed is a
+// person's.
+func TestAFailureThatNobodyToldOfIsFoundLater(t *testing.T) {
+	l := openTill(t, 3, payprov.Config{})
+	ids := l.owe(3)
+	r := l.refunder(l.config())
+	l.all(refunds.Confirmed)
+	var refund string
+	l.Scan(t, `SELECT provider_refund_id FROM refund_operations WHERE id = $1`, []any{ids[1]}, &refund)
+	if err := l.provider.Settle(refund, "failed", "lost_or_stolen_card"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Pool.Exec(t.Context(), `UPDATE refund_operations SET ended_at = now() - interval '8 days', next_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	within(t, time.Minute, "each was asked about once more", func() bool {
+		return l.Count(t, `SELECT count(*) FROM refund_operations WHERE late_look_over_at IS NOT NULL OR status = 'failed_later'`) == 3
+	})
+	for i, want := range []refunds.Status{refunds.Confirmed, refunds.FailedLater, refunds.Confirmed} {
+		if got := l.status(ids[i]); got != want {
+			t.Errorf("the refund %d is %s, want %s", i, got, want)
+		}
+	}
+	if n := l.Count(t, `SELECT count(*) FROM human_list WHERE kind = 'refund_failed' AND operation = $1 AND resolved_at IS NULL`, ids[1]); n != 1 {
+		t.Errorf("%d items of the failure are open, want 1", n)
+	}
+	// The audit goes by when they were sent, which is less than eight days ago.
+	if _, err := l.Pool.Exec(t.Context(), `UPDATE refund_operations SET ended_at = ended_at + interval '8 days' WHERE status = 'confirmed'`); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.prove(); n != 6 {
+		t.Errorf("%d calls for 3 refunds and 3 late looks, want 6", n)
+	}
+	for _, line := range []string{
+		`waitroom_refund_calls_total{kind="late",outcome="succeeded"} 2`, `waitroom_refund_calls_total{kind="late",outcome="failed"} 1`,
+		`waitroom_refund_closures_total{status="confirmed"} 3`, `waitroom_refund_closures_total{status="failed_later"} 1`,
+		"waitroom_refund_late_looks_waiting 0", "waitroom_refund_look_late_after_seconds 604800",
+	} {
+		metric(t, r.ops, line)
+	}
+	l.audit()
+}
+
 // Somebody gave it back in the provider's own pages: found by a look, and not
 // given back again.
 func TestARefundMadeByHandIsFound(t *testing.T) {

@@ -113,7 +113,7 @@ func (l *till) config() daemon.RefunderConfig {
 	return daemon.RefunderConfig{
 		Common:          daemon.Common{Ops: ops(), DatabaseURL: l.db, Logs: io.Discard},
 		ProviderAccount: daemon.ProviderAccount{AccountRate: 100},
-		ProviderURL:     l.url, ProviderKey: apiKey, Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: time.Second, OnItsWayFor: refunds.OnItsWayFor, Conns: 4,
+		ProviderURL:     l.url, ProviderKey: apiKey, Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: time.Second, OnItsWayFor: refunds.OnItsWayFor, LookLateAfter: refunds.LookLateAfter, Conns: 4,
 	}
 }
 

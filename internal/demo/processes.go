@@ -56,7 +56,7 @@ func (h *House) start(ctx context.Context, b Build) error {
 	h.Pay = "http://" + cmp.Or(at["pay"], pay.Addr)
 	refunder := daemon.RefunderConfig{
 		ProviderAccount: pay.ProviderAccount, ProviderURL: h.ProviderURL, ProviderKey: "sk_demo",
-		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, OnItsWayFor: 10 * 24 * time.Hour, Conns: 4,
+		Apart: 200 * time.Millisecond, CallsInFlight: 10, CallLimit: 3 * time.Second, OnItsWayFor: 10 * 24 * time.Hour, LookLateAfter: 7 * 24 * time.Hour, Conns: 4,
 	}
 	if _, err := h.run(ctx, b, "refunder", refunder, func(ctx context.Context, c daemon.Common) error {
 		refunder.Common = c
