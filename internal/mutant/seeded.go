@@ -169,6 +169,16 @@ func money() []Mutant {
 			Pkg: "internal/orders", Tests: "TestSuccessAfterExpiryThreeTimes",
 		},
 		{
+			Name: "by_hand_without_a_return", Promise: "P6", Says: "seats of an order that was refunded by hand are free, and the line is told of one",
+			File: "internal/inventory/givebackall.go", Edits: []Edit{{"l.order_id FROM lines l, changed c\n", "l.order_id FROM lines l, changed c LIMIT 1\n"}},
+			Pkg: "internal/refunds", Tests: "TestSeatsOfAnOrderRefundedByHandGoBackByAPersonsWord",
+		},
+		{
+			Name: "late_look_first", Promise: "P11", Says: "a confirmed refund is looked at again though others wait for their turn",
+			File: "internal/refunds/due.go", Edits: []Edit{{"		    AND NOT EXISTS (SELECT FROM first) AND NOT EXISTS (SELECT FROM rest)\n", ""}},
+			Pkg: "internal/refunds", Tests: "TestALateLookGivesWayToAllElse",
+		},
+		{
 			Name: "permits", Promise: "P11", Says: "calls to the provider start whenever there is a slot",
 			File: "internal/outlet/start.go", Edits: []Edit{{"pause(ctx, time.Until(o.last.Add(o.limits.Apart)))", "pause(ctx, 0)"}},
 			Pkg: "internal/outlet", Tests: "TestAMinuteThatIsLostIsNotMadeUpFor",
