@@ -115,6 +115,34 @@ func TestHumanListByKeyboardAlone(t *testing.T) {
 	b.expect("the server responded with a status of 401") // the browser asks without a name first
 }
 
+// An order was refunded by hand at the provider: its seats are given back on its item's
+// page, by Tab, letters and Enter alone, and the page says that it was done.
+func TestSeatsGoBackByHandByKeyboardAlone(t *testing.T) {
+	w := open(t)
+	axe := axe(t)
+	b := w.operator(t)
+	for _, sql := range []string{
+		`INSERT INTO provider_refunds (provider, id, payment_id, amount_minor, currency, status) SELECT 'stripe', 're_hand', id, 9500, 'EUR', 'succeeded' FROM payments`,
+		`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) SELECT 'refund_by_hand', 're_hand', order_id, id, 'a refund of 9500 EUR that we did not ask for' FROM payments`,
+	} {
+		if _, err := w.pool.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.open("/human/2")
+	b.heading("2: refund_by_hand")
+	b.look("human-by-hand", axe)
+	b.tabTo("Why (it is kept; only taking needs none)")
+	b.key("refunded in the dashboard")
+	b.tabTo("Give the order’s seats back")
+	b.key(kb.Enter)
+	b.sees("what became of it", "document.body.textContent.includes('Done; it stands in the history.') && document.body.textContent.includes('seats given back: refunded in the dashboard')")
+	if n := w.count(t, `SELECT count(*) FROM seats_back_by_hand WHERE by = 'desk/kim'`) + w.count(t, `SELECT count(*) FROM seats s JOIN orders o ON o.id = s.order_id WHERE o.account = 'ann'`); n != 1 {
+		t.Errorf("%d seats were given back or are still the order's, want the one, back", n)
+	}
+	b.expect("the server responded with a status of 401") // the browser asks without a name first
+}
+
 // More refunds wait for a yes than a page holds: the oldest come first, and the last
 // of them is reached, approved and left behind by links and buttons alone.
 func TestEveryApprovalIsReachedByKeyboardAlone(t *testing.T) {
