@@ -1001,9 +1001,11 @@ export interface paths {
         get: operations["getHumanItem"];
         put?: never;
         /**
-         * Take it, note, push it again, decide, begin anew, resolve
+         * Take it, note, push it again, decide, begin anew, give seats back, resolve
          * @description Needs human:write. `can` of the item says what its state allows; anything
          *     else is `not_now`. push goes through the same outlet as every other call.
+         *     give_back frees all seats that an order still has, where all of its payment
+         *     was told to have been refunded by hand: their codes are revoked, no money moves.
          *     The same Idempotency-Key and body is one deed; a note has to have one.
          */
         post: operations["doHumanItem"];
