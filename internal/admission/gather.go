@@ -103,7 +103,7 @@ func (r *releaser) health(ctx context.Context) {
 	} else {
 		r.tell(func(release *Release) { release.Load(load) })
 	}
-	paying, err := r.line.cfg.Books.Paying(ctx)
+	paying, err := r.line.cfg.Books.Paying(ctx, r.line.event)
 	if err != nil {
 		r.line.fault("payments", err)
 		return

@@ -35,18 +35,42 @@ func (l *Ledger) load(ctx context.Context) (Load, error) {
 	return load, nil
 }
 
-// paying is what all who open payments together know of the provider: an answer
-// to any of them is an answer.
-func (l *Ledger) paying(ctx context.Context) (Paying, error) {
+// An event's openings are refused for what it is once so many of its orders were, and
+// for what the account is once those of two events are; one opening ends it.
+const refusedOrders = 5
+
+// paying is what all who open payments together know of the provider, for an event's
+// line: an answer to any of them is an answer. Refusals are answers, and nobody can
+// pay all the same where there is nothing else: of this event, or of two events at
+// least while none is opened at all (a method that is switched off).
+func (l *Ledger) paying(ctx context.Context, event string) (Paying, error) {
 	asked := time.Now()
 	var told, failed, since *float64 // seconds ago; nil: never
 	err := l.pool.QueryRow(ctx, `
-		WITH answered AS (SELECT max(answered_at) AS at FROM payment_reports)
-		SELECT extract(epoch FROM clock_timestamp() - max(r.at))::float8,
-			extract(epoch FROM clock_timestamp() - max(r.failed_at))::float8,
-			extract(epoch FROM clock_timestamp() - min(greatest(r.failing_since, a.at))
-				FILTER (WHERE r.failing_since IS NOT NULL AND (a.at IS NULL OR r.failed_at > a.at)))::float8
-		FROM payment_reports r CROSS JOIN answered a`).Scan(&told, &failed, &since)
+		WITH answered AS (SELECT max(answered_at) AS at FROM payment_reports),
+		silent AS (
+			SELECT max(r.failed_at) AS failed, min(greatest(r.failing_since, a.at))
+				FILTER (WHERE r.failing_since IS NOT NULL AND (a.at IS NULL OR r.failed_at > a.at)) AS since
+			FROM payment_reports r CROSS JOIN answered a
+		), opened AS (SELECT event_id, max(opened_at) AS at FROM opening_reports GROUP BY GROUPING SETS ((event_id), ())),
+		refused AS (
+			SELECT o.event_id AS one, r.event_id, max(r.refused_at) AS failed,
+				min(greatest(r.refusing_since, o.at)) AS since, max(r.refused_orders) AS orders
+			FROM opening_reports r JOIN opened o ON o.event_id = r.event_id OR o.event_id IS NULL
+			WHERE r.refusing_since IS NOT NULL AND (o.at IS NULL OR r.refused_at > o.at)
+			GROUP BY o.event_id, r.event_id
+		), closes AS (
+			SELECT failed, since FROM silent
+			UNION ALL
+			SELECT failed, since FROM refused WHERE one = $1 AND orders >= $2
+			UNION ALL
+			SELECT max(failed), (array_agg(since ORDER BY since))[2] FROM refused WHERE one IS NULL
+			HAVING count(*) >= 2 AND sum(orders) >= $2
+		)
+		SELECT (SELECT extract(epoch FROM clock_timestamp() - max(at))::float8 FROM payment_reports),
+			extract(epoch FROM clock_timestamp() - coalesce(max(failed) FILTER (WHERE since IS NOT NULL), max(failed)))::float8,
+			extract(epoch FROM clock_timestamp() - min(since))::float8
+		FROM closes`, event, refusedOrders).Scan(&told, &failed, &since)
 	return Paying{At: before(asked, told), Failed: before(asked, failed), Since: before(asked, since)}, err
 }
 

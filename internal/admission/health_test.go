@@ -40,9 +40,48 @@ func TestLedgerHearsOfPayments(t *testing.T) {
 				now() - make_interval(secs => c::float8), now() - make_interval(secs => d::float8)
 				FROM (VALUES `+c.rows+`) AS w (r, a, b, c, d)`)
 		}
-		p, err := l.Books().Paying(t.Context())
+		p, err := l.Books().Paying(t.Context(), "hall")
 		if got := []string{ago(p.At), ago(p.Failed), ago(p.Since)}; err != nil || !slices.Equal(got, []string{c.told, c.failed, c.since}) {
 			t.Errorf("%s: told %v ago, %v; want %s, %s, %s", c.rows, got, err, c.told, c.failed, c.since)
+		}
+	}
+}
+
+// One event's payments may all be refused for what that event is: its door knows, and
+// no other's. Where two events' are and none is opened it is the account, and every
+// door knows; one opening, of any event by any replica, ends that.
+func TestOneEventsRefusalsShutItsOwnDoorAlone(t *testing.T) {
+	l, pool := ledger(t)
+	for _, c := range []struct {
+		what, rows, here, there string // since when payments fail, for the events "hall" and "yard"
+	}{
+		{"nothing", "", "never", "never"},
+		{"this event's", "('a', 'hall', NULL, 0, 60, 5)", "1m0s", "never"},
+		{"another's", "('a', 'yard', NULL, 0, 60, 5)", "never", "1m0s"},
+		{"of too few orders", "('a', 'hall', NULL, 0, 60, 4)", "never", "never"},
+		{"after an opening elsewhere", "('a', 'hall', NULL, 0, 60, 5), ('b', 'hall', 30, NULL, NULL, 0)", "30s", "never"},
+		{"before an opening elsewhere", "('a', 'hall', NULL, 40, 60, 5), ('b', 'hall', 30, NULL, NULL, 0)", "never", "never"},
+		{"two events'", "('a', 'hut', NULL, 0, 60, 5), ('a', 'yurt', NULL, 0, 40, 1)", "40s", "40s"},
+		{"two events', one an hour long", "('a', 'hall', NULL, 0, 3600, 5), ('a', 'yurt', NULL, 0, 40, 1)", "1h0m0s", "40s"},
+		{"two events', of few orders", "('a', 'hut', NULL, 0, 60, 1), ('a', 'yurt', NULL, 0, 40, 1)", "never", "never"},
+		{"two events', and a third's are opened", "('a', 'hall', NULL, 10, 60, 5), ('b', 'yard', NULL, 10, 60, 5), ('b', 'yurt', 0, NULL, NULL, 0)", "1m0s", "1m0s"},
+		{"two events', after a third's was opened", "('a', 'hut', NULL, 0, 60, 5), ('b', 'yurt', NULL, 0, 60, 5), ('b', 'tent', 20, NULL, NULL, 0)", "20s", "20s"},
+	} {
+		must(t, pool, `DELETE FROM opening_reports`)
+		if c.rows != "" {
+			must(t, pool, `INSERT INTO opening_reports (replica, event_id, at, opened_at, refused_at, refusing_since, refused_orders)
+				SELECT r, e, now(), now() - make_interval(secs => b::float8), now() - make_interval(secs => c::float8),
+				now() - make_interval(secs => d::float8), n FROM (VALUES `+c.rows+`) AS w (r, e, b, c, d, n)`)
+		}
+		for event, want := range map[string]string{"hall": c.here, "yard": c.there} {
+			p, err := l.Books().Paying(t.Context(), event)
+			got := "never"
+			if !p.Since.IsZero() {
+				got = time.Since(p.Since).Round(10 * time.Second).String()
+			}
+			if err != nil || got != want {
+				t.Errorf("%s: %s's payments fail since %s, want %s; %v", c.what, event, got, want, err)
+			}
 		}
 	}
 }

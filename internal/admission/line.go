@@ -53,8 +53,9 @@ type Books struct {
 	Recall func(ctx context.Context, event string, epoch int64) (Checkpoint, error)
 	// Load is what the claimers last reported; without any At is zero.
 	Load func(ctx context.Context) (Load, error)
-	// Paying is what was last reported of the payment provider.
-	Paying func(ctx context.Context) (Paying, error)
+	// Paying is what was last reported of the payment provider, as far as it
+	// concerns the event.
+	Paying func(ctx context.Context, event string) (Paying, error)
 	// Within counts who is inside, of those let in up to the take. Takes after
 	// since of which nothing is known may be on their way, and count.
 	Within func(ctx context.Context, event string, epoch, since, take int64) (Within, error)

@@ -202,7 +202,7 @@ func (w *world) books() admission.Books {
 			load.Mark = load.At.UnixMicro()
 			return load, w.claimersDown
 		},
-		Paying: func(context.Context) (admission.Paying, error) {
+		Paying: func(context.Context, string) (admission.Paying, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.paying, nil

@@ -110,7 +110,7 @@ func wellKept() admission.Books {
 		Load: func(context.Context) (admission.Load, error) {
 			return admission.Load{At: time.Now(), Mark: time.Now().UnixMicro()}, nil
 		},
-		Paying:   func(context.Context) (p admission.Paying, err error) { return },
+		Paying:   func(context.Context, string) (p admission.Paying, err error) { return },
 		Within:   func(context.Context, string, int64, int64, int64) (w admission.Within, err error) { return },
 		Evidence: func(admission.Evidence) {},
 	}

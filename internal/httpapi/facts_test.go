@@ -23,7 +23,7 @@ func (h *house) facts() map[string]string {
 	var tables string
 	err := h.pool.QueryRow(h.t.Context(), `
 		SELECT string_agg(quote_ident(tablename), ' ' ORDER BY tablename) FROM pg_tables
-		WHERE schemaname = 'public' AND tablename NOT IN ('claim_reports', 'payment_reports', 'release_log', 'line_checkpoints',
+		WHERE schemaname = 'public' AND tablename NOT IN ('claim_reports', 'payment_reports', 'opening_reports', 'release_log', 'line_checkpoints',
 		  'deliveries', 'delivery_attempts', 'endpoints')`).Scan(&tables)
 	if err != nil {
 		h.t.Fatal(err)

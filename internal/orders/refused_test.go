@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,51 +10,52 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Where every opening is refused nobody can pay, as where none is answered: once that
-// holds for ten seconds and five orders, the provider is failing, and one opening ends
-// it. Fewer orders, or less time, say nothing of anybody else.
-func TestNothingButRefusalsIsAFailure(t *testing.T) {
+// How many orders of an event are refused, and since when, is told to whoever keeps its
+// door: from the first refusal after the last that was opened, of that event alone.
+func TestRefusalsAreCountedSinceTheLastOpening(t *testing.T) {
 	noon := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	one := uuid.New()
 	for _, c := range []struct {
 		what   string
-		every  time.Duration
 		order  func() uuid.UUID
 		opened int // the one that is not refused; 0: none is
-		want   bool
+		orders int16
+		since  time.Duration
 	}{
-		{"all of many orders, for 20 s", time.Second, uuid.New, 0, true},
-		{"a slow sale's, for minutes", time.Minute, uuid.New, 0, true},
-		{"all, within 2 s", 100 * time.Millisecond, uuid.New, 0, false},
-		{"one order's, for 20 s", time.Second, func() uuid.UUID { return one }, 0, false},
-		{"all but one just now", time.Second, uuid.New, 18, false},
-		{"all since an early one", time.Second, uuid.New, 1, true},
+		{"all of many orders", uuid.New, 0, refusedOrders, 19 * time.Second},
+		{"one order's", func() uuid.UUID { return one }, 0, 1, 19 * time.Second},
+		{"all but one just now", uuid.New, 18, 2, time.Second},
+		{"all since an early one", uuid.New, 1, refusedOrders, 18 * time.Second},
 	} {
 		w := Watch(nil, prometheus.NewRegistry())
 		for n := 1; n <= 20; n++ {
-			at := noon.Add(time.Duration(n) * c.every)
-			if n == c.opened {
-				w.saw(true, at, at)
-				continue
-			}
-			w.sawRefusal(c.order(), at, at)
+			at := noon.Add(time.Duration(n) * time.Second)
+			w.saw(map[bool]string{true: "answered", false: "refused"}[n == c.opened], NewPayment{Event: "cheap", Order: c.order()}, at, at)
 		}
-		_, _, _, _, failing := w.lately(noon.Add(20 * c.every))
-		if (failing != nil) != c.want {
-			t.Errorf("%s: failing %v, want %t", c.what, failing, c.want)
+		w.saw("answered", NewPayment{Event: "another"}, noon, noon)
+		r := w.news(noon.Add(20 * time.Second))
+		i := slices.Index(r.events, "cheap")
+		if len(r.events) != 2 || r.orders[i] != c.orders || r.refusing[i] == nil || *r.refusing[i] != c.since {
+			t.Errorf("%s: %+v; want %d orders refused since %s", c.what, r, c.orders, c.since)
 		}
-		w.saw(true, noon.Add(time.Hour), noon.Add(time.Hour))
-		if _, _, _, _, failing := w.lately(noon.Add(time.Hour)); failing != nil {
-			t.Errorf("%s: failing still, after an opening", c.what)
+		if again := w.news(noon.Add(20 * time.Second)); len(again.events) != 0 {
+			t.Errorf("%s: told again of %v, of which nothing is new", c.what, again.events)
+		}
+		w.saw("answered", NewPayment{Event: "cheap"}, noon.Add(time.Minute), noon.Add(time.Minute))
+		if r := w.news(noon.Add(time.Minute)); len(r.events) != 1 || r.orders[0] != 0 || r.refusing[0] != nil {
+			t.Errorf("%s, then one is opened: %+v", c.what, r)
+		}
+		if w.news(noon.Add(2 * time.Hour)); len(w.openings) != 0 {
+			t.Errorf("%s: %d events are remembered two hours later", c.what, len(w.openings))
 		}
 	}
 }
 
-// A refusal is one to Watched, as it comes through it.
+// A refusal is one to Watched, as it comes through it, and an answer of the provider's.
 func TestRefusalsAreSeen(t *testing.T) {
 	w := Watch(refusing{}, prometheus.NewRegistry())
-	if _, err := w.OpenPayment(t.Context(), NewPayment{Order: uuid.New()}); err != nil || len(w.refused) != 1 || w.answered.IsZero() {
-		t.Errorf("one refusal: %d refused, answered %s, %v", len(w.refused), w.answered, err)
+	if _, err := w.OpenPayment(t.Context(), NewPayment{Event: "e", Order: uuid.New()}); err != nil || len(w.of("e").orders) != 1 || w.answered.IsZero() || !w.failing.IsZero() {
+		t.Errorf("one refusal: %+v, answered %s, failing %s, %v", w.of("e"), w.answered, w.failing, err)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -22,23 +21,22 @@ type Watched struct {
 	mu              sync.Mutex
 	since           time.Time // when these began to count
 	sent, failures  int
-	answered        time.Time              // the last answer
-	failed, failing time.Time              // the last call without one; and when the first of these began, after the last answer
-	refusing        time.Time              // when the first refusal began, after the last opening
-	refused         map[uuid.UUID]struct{} // whose openings were refused since then; refusedOrders at most
+	answered        time.Time            // the last answer
+	failed, failing time.Time            // the last call without one; and when the first of these began, after the last answer
+	openings        map[string]*openings // of the events of which payments were asked for lately
 }
 
 // Watch counts what the provider answers.
 func Watch(provider Provider, metrics prometheus.Registerer) *Watched {
 	return &Watched{
-		provider: provider, since: time.Now(),
+		provider: provider, since: time.Now(), openings: map[string]*openings{},
 		calls: promauto.With(metrics).NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_payment_provider_calls_total", Help: "Calls to the provider that open a payment, by whether it answered; refused: with a no.",
-		}, []string{"outcome"}),
+			Name: "waitroom_payment_provider_calls_total", Help: "Calls to the provider that open a payment, by event and whether it answered; refused: with a no.",
+		}, []string{"event", "outcome"}),
 	}
 }
 
-// OpenPayment asks the provider. A refusal is an answer, until there is nothing else. What says nothing of how
+// OpenPayment asks the provider. A refusal is an answer, and its event's (see openings). What says nothing of how
 // the provider is now does not count: that nothing was asked, that we gave up, an
 // old failure that is told again, a call that is under way. Counted as failures,
 // those would close the door of a quiet sale; as answers, keep one open in which
@@ -48,50 +46,24 @@ func (w *Watched) OpenPayment(ctx context.Context, p NewPayment) (AtProvider, er
 	at, err := w.provider.OpenPayment(ctx, p)
 	switch {
 	case at.Throttled || at.Kept || at.UnderWay || errors.Is(ctx.Err(), context.Canceled):
-	case err == nil && at.Refused:
-		w.sawRefusal(p.Order, began, time.Now())
+	case err != nil:
+		w.saw("failed", p, began, time.Now())
+	case at.Refused:
+		w.saw("refused", p, began, time.Now())
 	default:
-		w.saw(err == nil, began, time.Now())
+		w.saw("answered", p, began, time.Now())
 	}
 	return at, err
 }
 
-// One order may be refused for what it is. When for refusedFor nothing but refusals
-// came, of refusedOrders orders at least, it is the account (its method is switched
-// off, or takes no such currency): nobody can pay, as if there were no answer.
-const (
-	refusedFor    = 10 * time.Second
-	refusedOrders = 5
-)
-
-func (w *Watched) sawRefusal(order uuid.UUID, began, now time.Time) {
-	w.calls.WithLabelValues("refused").Inc()
+func (w *Watched) saw(outcome string, p NewPayment, began, now time.Time) {
+	w.calls.WithLabelValues(p.Event, outcome).Inc()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.refused == nil {
-		w.refusing, w.refused = began, map[uuid.UUID]struct{}{}
-	}
-	if len(w.refused) < refusedOrders {
-		w.refused[order] = struct{}{}
-	}
-	w.count(len(w.refused) < refusedOrders || now.Sub(w.refusing) < refusedFor, began, now)
-}
-
-func (w *Watched) saw(answer bool, began, now time.Time) {
-	w.calls.WithLabelValues(map[bool]string{true: "answered", false: "failed"}[answer]).Inc()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if answer {
-		w.refused = nil
-	}
-	w.count(answer, began, now)
-}
-
-// count is under the lock.
-func (w *Watched) count(answer bool, began, now time.Time) {
 	w.sent++
-	if answer {
+	if outcome != "failed" {
 		w.answered, w.failing = now, time.Time{}
+		w.of(p.Event).saw(outcome == "refused", p.Order, began, now)
 		return
 	}
 	w.failures++
@@ -124,7 +96,7 @@ func (w *Watched) Report(ctx context.Context, pool *pgxpool.Pool, replica string
 	if err != nil {
 		return fmt.Errorf("payment report of %s: %w", replica, err)
 	}
-	return nil
+	return w.reportOpenings(ctx, pool, replica)
 }
 
 // lately sums up since the last time, and begins anew; times are ages, nil if
@@ -136,12 +108,13 @@ func (w *Watched) lately(now time.Time) (calls, failures float64, answered, fail
 		calls, failures = float64(w.sent)/seconds, float64(w.failures)/seconds
 	}
 	w.since, w.sent, w.failures = now, 0, 0
-	age := func(at time.Time) *time.Duration {
-		if at.IsZero() {
-			return nil
-		}
-		d := now.Sub(at)
-		return &d
+	return calls, failures, age(now, w.answered), age(now, w.failed), age(now, w.failing)
+}
+
+func age(now, at time.Time) *time.Duration {
+	if at.IsZero() {
+		return nil
 	}
-	return calls, failures, age(w.answered), age(w.failed), age(w.failing)
+	d := now.Sub(at)
+	return &d
 }
