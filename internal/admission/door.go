@@ -1,5 +1,7 @@
 package admission
 
+import "time"
+
 // Door is the one item of an event that everybody contends for: the lease, the
 // front and the credit. Its transitions are pure and stand here once: the
 // embedded store applies them in a transaction, DynamoDB states them as
@@ -19,6 +21,13 @@ type Door struct {
 	Budget  int64 // people that may be let in before the stock would not do
 	Taken   int64 // people let in; also the number of the last take
 	Stopped bool  // nobody is let in, whatever the credit
+
+	// At is when the holder decided the last refill, by its clock. Takes until the
+	// next one are counted then: the holder's clock alone says how fast credit ran
+	// in, and the store in which order it was taken. By their own clocks, or when
+	// they asked, takers of several replicas would be found in windows in which
+	// nobody let them in.
+	At time.Time
 
 	// Doc is what the holder publishes about the sale, for all replicas.
 	Doc []byte
@@ -51,7 +60,8 @@ type Refill struct {
 	// counted.
 	Budget  int64
 	Stopped bool
-	Doc     []byte // nil leaves the stored one
+	At      time.Time // when it was decided
+	Doc     []byte    // nil leaves the stored one
 }
 
 // Refill applies r. It fails when the lease is no longer the caller's.
@@ -63,7 +73,7 @@ func (d Door) Refill(r Refill) (Door, bool) {
 	d.Credit = min(d.Credit+r.Add, r.Cap)
 	d.Front = max(d.Front, r.Front)
 	d.Budget += r.Budget
-	d.Stopped = r.Stopped
+	d.Stopped, d.At = r.Stopped, r.At
 	if r.Doc != nil {
 		d.Doc = r.Doc
 	}

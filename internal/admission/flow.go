@@ -12,7 +12,8 @@ import (
 // door may hold (Cap). The other rate·tau is for the landings: whichever of
 // them fall into a window, they may add rate·tau more than the window's own
 // time. A refill decided now lands at once or as late as its reply, so the time
-// lent by it counts from its reply on.
+// lent by it counts from its reply on. A grain less is lent than that: the times
+// that takes are judged by are written no finer.
 type flow struct {
 	on    bool
 	paid  time.Time // credit was lent for all time before
@@ -34,7 +35,7 @@ func (f *flow) next(now time.Time, door Door, rate float64) (add, limit int64) {
 		return 0, 0
 	}
 	f.paid = later(f.paid, now.Add(-tau)) // time lost is lost: no catch-up
-	elapsed := max(0, min(now.Sub(f.paid), tau-f.full.Sub(now)))
+	elapsed := max(0, min(now.Sub(f.paid), tau-grain-f.full.Sub(now)))
 	f.paid = f.paid.Add(elapsed)
 	f.lent = max(f.lent, elapsed) // two refills on one beat: one of them is void
 

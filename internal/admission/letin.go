@@ -23,17 +23,19 @@ func (t *turnstile) take(ctx context.Context, k int64) (Door, bool, error) {
 }
 
 // assign gives the takes that the door just counted to the chosen, in order.
-// From here on each stands, whoever still waits for the answer. at is when the
-// credit was seen to be there: whatever the store's reply took, P8 holds for it.
-func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at time.Time) {
+// From here on each stands, whoever still waits for the answer. The take is
+// counted when its credit ran in (Door.At); the pass is good from now on.
+func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door) {
 	first := door.Taken - int64(len(chosen)) + 1
-	at = at.UTC().Truncate(time.Millisecond)
+	if door.At.IsZero() { // its holder is of an older version
+		door.At = time.Now().UTC().Truncate(grain)
+	}
 	t.line.cfg.Metrics.takes.Add(float64(len(chosen)))
 	t.mu.Lock()
 	t.taken = time.Now()
 	for i, a := range chosen {
 		t.mine = append(t.mine, first+int64(i))
-		t.letIn[a.place.Number] = at
+		t.letIn[a.place.Number] = t.taken
 		t.writings.begin(first+int64(i), t.taken)
 		if a.late {
 			t.graced++
@@ -49,9 +51,9 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 		take := first + int64(i)
 		t.line.cfg.Books.Evidence(Evidence{
 			Event: t.line.event, Epoch: t.line.epoch, Term: door.Term, Seq: take,
-			Kind: "take", Milli: Milli, Front: door.Front, At: at,
+			Kind: "take", Milli: Milli, Front: door.Front, At: door.At,
 		})
-		t.issuing.Go(func() { t.issue(context.WithoutCancel(ctx), a, take, at) })
+		t.issuing.Go(func() { t.issue(context.WithoutCancel(ctx), a, take, door.At) })
 	}
 }
 
@@ -59,7 +61,7 @@ func (t *turnstile) assign(ctx context.Context, chosen []*ask, door Door, at tim
 func (t *turnstile) issue(ctx context.Context, a *ask, take int64, at time.Time) {
 	p := a.place
 	p.State, p.Take, p.TakenAt = Passed, take, at
-	p.PassUntil = at.Add(t.line.Sale().PassLife).Truncate(time.Second)
+	p.PassUntil = time.Now().UTC().Add(t.line.Sale().PassLife).Truncate(time.Second)
 	err := t.record(ctx, a, p)
 	t.wrote(ctx, p, err)
 	t.finish(a)

@@ -11,6 +11,8 @@ import (
 const (
 	tau  = 50 * time.Millisecond
 	Tick = 40 * time.Millisecond
+	// grain is how finely the time of a take is written.
+	grain = time.Millisecond
 )
 
 // CallAhead is how long before the opening the first places are called; HoldFor
@@ -155,7 +157,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	}
 	refill := Refill{
 		Event: door.Event, Epoch: door.Epoch, Term: door.Term, Beat: door.Beat,
-		Front: r.called, Budget: budget - door.Budget, Stopped: !r.state.lets(),
+		Front: r.called, Budget: budget - door.Budget, Stopped: !r.state.lets(), At: now.UTC().Truncate(grain),
 	}
 	if refill.Stopped {
 		r.flow.stop() // and what the door holds is emptied: Cap is 0

@@ -286,14 +286,13 @@ func (t *turnstile) serve(ctx context.Context) bool {
 	}
 	chosen := t.choose(door, now)
 	for tries := 0; len(chosen) > 0 && tries < 2; tries++ {
-		at := time.Now()
 		door, ok, err := t.take(ctx, int64(len(chosen)))
 		if err != nil { // used by nobody, if at all
 			t.fault("take", err)
 			break
 		}
 		if ok {
-			t.assign(ctx, chosen, door, at)
+			t.assign(ctx, chosen, door)
 			return t.held() > 0
 		}
 		fewer := min(int(door.credits()), len(chosen))

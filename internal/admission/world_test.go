@@ -383,17 +383,7 @@ func (w *world) checkPace(t testing.TB) {
 			times = append(times, e.At)
 		}
 	}
-	slices.SortFunc(times, time.Time.Compare)
-	worst, at := 0.0, 0.0
-	for i := range times {
-		for j := i; j < len(times); j++ {
-			window := times[j].Sub(times[i]).Seconds()
-			over := float64(j-i+1) - (w.sale.Rate*(window+0.1) + 1)
-			if over > worst {
-				worst, at = over, window
-			}
-		}
-	}
+	at, worst := overPace(times, w.sale.Rate)
 	if worst > 1e-6 {
 		t.Errorf("P8: in a window of %.3f s, %.2f people more than %v/s allows", at, worst, w.sale.Rate)
 	}
@@ -401,6 +391,21 @@ func (w *world) checkPace(t testing.TB) {
 		t.Errorf("the ledger has %d passes, the release log %d takes", len(w.takes), len(times))
 	}
 	t.Logf("P8: %d takes, no window over", len(times))
+}
+
+// overPace is by how many people P8 is broken in the worst window, and its length.
+func overPace(times []time.Time, rate float64) (at, worst float64) {
+	slices.SortFunc(times, time.Time.Compare)
+	for i := range times {
+		for j := i; j < len(times); j++ {
+			window := times[j].Sub(times[i]).Seconds()
+			over := float64(j-i+1) - (rate*(window+0.1) + 1)
+			if over > worst {
+				worst, at = over, window
+			}
+		}
+	}
+	return at, worst
 }
 
 // comes is somebody who asks for their pass until they have it or ctx ends.

@@ -104,7 +104,7 @@ func line() []Mutant {
 			Name: "catch_up", Promise: "P8", Says: "what a pause lost is made up for",
 			File: pure + "/flow.go", Edits: []Edit{
 				{"f.paid = later(f.paid, now.Add(-tau)) // time lost is lost: no catch-up", ""},
-				{"max(0, min(now.Sub(f.paid), tau-f.full.Sub(now)))", "max(0, now.Sub(f.paid))"},
+				{"max(0, min(now.Sub(f.paid), tau-grain-f.full.Sub(now)))", "max(0, now.Sub(f.paid))"},
 			},
 			Pkg: pure, Tests: "TestPaceIsNeverExceeded|TestPaceAfterAStall",
 		},
@@ -112,6 +112,11 @@ func line() []Mutant {
 			Name: "banked", Promise: "P8", Says: "credit that nobody used lets a crowd in",
 			File: pure + "/flow.go", Edits: []Edit{{"math.Floor(Milli*(1+rate*tau.Seconds()) - f.carry)", "math.Floor(Milli*(1+60*rate) - f.carry)"}},
 			Pkg: pure, Tests: "TestPaceIsNeverExceeded|TestIdleCreditIsNotBanked",
+		},
+		{
+			Name: "asked_at", Promise: "P8", Says: "a take is counted when a replica asked for it",
+			File: pure + "/turnstile.go", Edits: []Edit{{"t.assign(ctx, chosen, door)", "door.At = now\n\t\t\tt.assign(ctx, chosen, door)"}},
+			Pkg: pure, Tests: "TestThePaceIsKeptAsWrittenDownBySlowWays",
 		},
 		{
 			Name: "inherited", Promise: "P8", Says: "a take-over keeps the credit of the one before",

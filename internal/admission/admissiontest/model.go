@@ -1,6 +1,8 @@
 package admissiontest
 
 import (
+	"time"
+
 	"errors"
 	"testing"
 
@@ -100,6 +102,7 @@ func (m *model) refill(rt *rapid.T) {
 		Front:   max(0, m.door.Front+rapid.Int64Range(-3, 5).Draw(rt, "front")),
 		Budget:  rapid.Int64Range(-3, 6).Draw(rt, "budget"),
 		Stopped: rapid.IntRange(0, 5).Draw(rt, "stopped") == 0,
+		At:      noon.Add(time.Duration(rapid.IntRange(0, 5000).Draw(rt, "at ms")) * time.Millisecond),
 		Doc:     rapid.SampledFrom([][]byte{nil, {}, []byte("on sale"), []byte("paused")}).Draw(rt, "doc"),
 	}
 	d, ok, err := m.store.Refill(m.t.Context(), r)

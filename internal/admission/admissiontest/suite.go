@@ -103,7 +103,7 @@ func hash(secret string) string {
 func sameDoor(a, b admission.Door) bool {
 	return bytes.Equal(a.Doc, b.Doc) && a.Event == b.Event && a.Epoch == b.Epoch &&
 		a.Owner == b.Owner && a.Term == b.Term && a.Beat == b.Beat && a.Front == b.Front &&
-		a.Credit == b.Credit && a.Budget == b.Budget && a.Taken == b.Taken && a.Stopped == b.Stopped
+		a.Credit == b.Credit && a.Budget == b.Budget && a.Taken == b.Taken && a.Stopped == b.Stopped && a.At.Equal(b.At)
 }
 
 // together starts n calls at the same moment and waits for all.

@@ -15,7 +15,7 @@ import (
 // contend with the door. Places have a partition key each: they spread.
 //
 //	pk                 sk         attributes
-//	door#<event>       door       epoch lease term beat front credit budget taken stopped doc
+//	door#<event>       door       epoch lease term beat front credit budget taken stopped step_at doc
 //	tail#<event>       tail       epoch tail lobby seed beacon
 //	place#<holder>     <event>    epoch place life joined take taken_at pass_until
 //	code#<event>#<code>#<shard>  <slot>   epoch used_by
@@ -111,7 +111,7 @@ func doorItem(d admission.Door) item {
 	it := doorKey(d.Event)
 	it["epoch"], it["lease"], it["term"], it["beat"] = num(d.Epoch), text(d.Owner), num(d.Term), num(d.Beat)
 	it["front"], it["credit"], it["budget"], it["taken"] = num(d.Front), num(d.Credit), num(d.Budget), num(d.Taken)
-	it["stopped"] = yes(d.Stopped)
+	it["stopped"], it["step_at"] = yes(d.Stopped), ms(d.At)
 	if d.Doc != nil {
 		it["doc"] = bin(d.Doc)
 	}
@@ -128,6 +128,9 @@ func toDoor(event string, it item) (admission.Door, error) {
 	}
 	if _, written := it["doc"]; written {
 		d.Doc = r.bin("doc")
+	}
+	if _, written := it["step_at"]; written { // a line of an older version has none until the next step
+		d.At = r.ms("step_at")
 	}
 	if r.err != nil {
 		return admission.Door{}, fmt.Errorf("door of %s: %w", event, r.err)

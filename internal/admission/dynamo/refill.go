@@ -44,11 +44,11 @@ func (s *Store) Refill(ctx context.Context, r admission.Refill) (admission.Door,
 }
 
 func (s *Store) refill(ctx context.Context, r admission.Refill, f form) (admission.Door, bool, error) {
-	set := `SET beat = :next_beat, budget = budget + :budget, stopped = :stopped`
+	set := `SET beat = :next_beat, budget = budget + :budget, stopped = :stopped, step_at = :at`
 	when := `epoch = :epoch AND term = :term AND beat = :beat`
 	with := item{
 		":term": num(r.Term), ":beat": num(r.Beat), ":next_beat": num(r.Beat + 1),
-		":budget": num(r.Budget), ":stopped": yes(r.Stopped),
+		":budget": num(r.Budget), ":stopped": yes(r.Stopped), ":at": ms(r.At),
 		":front": num(r.Front), ":room": num(r.Cap - r.Add),
 	}
 	if f.full {
