@@ -191,8 +191,14 @@ func (w *world) refused(t *testing.T) {
 		if !ask[bool](b, "document.querySelector('input[value=A-2]').checkVisibility()") {
 			t.Errorf("script %v: the seat that is kept cannot be seen", script)
 		}
+		near := ask[[]string](b, "[...document.querySelectorAll('.near input[name=seat]')].map(b => b.parentElement.innerText.trim())")
+		if len(near) == 0 || !strings.HasPrefix(near[0], "Stalls, row A, seat 4") {
+			t.Errorf("script %v: in its place %q are offered, want first the seat beside it", script, near)
+		}
+		b.click(".near input[name=seat]")
 		b.press("Take these seats")
-		b.heading("Pay for your seat")
+		b.heading("Pay for your seats")
+		b.sees("the seat that was kept, and the one beside", "['row A, seat 2', 'row A, seat 4'].every(s => document.querySelector('table').innerText.includes(s))")
 		b.expect("status of 409")
 	}
 }

@@ -103,8 +103,19 @@ func (w *world) key(t *testing.T, k organiser.Key) string {
 // theirs is somebody else's rate.
 func (w *world) theirs(t *testing.T, event string, rate float64) {
 	t.Helper()
-	_, out, err := inventory.Revise(t.Context(), w.pool, event, inventory.Asker{By: "colleague"}, func(_ time.Time, e inventory.Event) (inventory.Event, error) {
-		e.Rate = &rate
+	w.revise(t, event, func(_ time.Time, e *inventory.Event) { e.Rate = &rate })
+}
+
+// opens has a sale that was to come open now.
+func (w *world) opens(t *testing.T, event string) {
+	t.Helper()
+	w.revise(t, event, func(now time.Time, e *inventory.Event) { e.OpensAt = now })
+}
+
+func (w *world) revise(t *testing.T, event string, change func(time.Time, *inventory.Event)) {
+	t.Helper()
+	_, out, err := inventory.Revise(t.Context(), w.pool, event, inventory.Asker{By: "colleague"}, func(now time.Time, e inventory.Event) (inventory.Event, error) {
+		change(now, &e)
 		return e, nil
 	})
 	if err != nil || out != inventory.Changed {

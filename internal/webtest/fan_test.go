@@ -133,6 +133,14 @@ func (w *world) paid(t *testing.T, f *fan, order string) {
 func (w *world) queue(t *testing.T, hall inventory.Hall, people int) string {
 	t.Helper()
 	e := w.sale(t, hall, slow)
+	w.crowd(t, e, people)
+	w.state(t, e, "open")
+	return e
+}
+
+// crowd is so many people who join.
+func (w *world) crowd(t *testing.T, e string, people int) {
+	t.Helper()
 	var joining sync.WaitGroup
 	for range 10 {
 		joining.Go(func() {
@@ -142,8 +150,6 @@ func (w *world) queue(t *testing.T, hall inventory.Hall, people int) string {
 		})
 	}
 	joining.Wait()
-	w.state(t, e, "open")
-	return e
 }
 
 // soldOut is a sale of which everything is sold.

@@ -253,6 +253,18 @@ var pictures = []picture{
 		b.press("Give these seats back")
 		b.heading("This order was given back")
 	}},
+	{"docs", func(_ *testing.T, _ *world, b *tab) {
+		b.open("/docs")
+		b.heading("API")
+		ask[bool](b, "[...document.querySelectorAll('details')].slice(0, 3).every(d => d.open = true)")
+	}},
+	{"problems", func(_ *testing.T, _ *world, b *tab) {
+		b.open("/problems")
+		b.press("sold_out")
+		b.sees("what it means", "location.pathname === '/problems/sold_out' && document.readyState === 'complete'")
+		b.look("problem-type", axe(b.t))
+		b.open("/problems")
+	}},
 	{"problem", func(t *testing.T, w *world, b *tab) {
 		b.open("/e/nowhere")
 		b.heading("There is no such event")

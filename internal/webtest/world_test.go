@@ -49,19 +49,21 @@ func browserPath(t *testing.T) string {
 func open(t *testing.T) *world {
 	path := browserPath(t)
 	w := &world{}
-	w.openHouse(t)
+	w.openHouse(t, 0)
 	w.openBrowser(t, path)
 	return w
 }
 
-func (w *world) openHouse(t *testing.T) {
+// openHouse opens it with so many waiting rooms that are processes of their own; 0: one,
+// in this process.
+func (w *world) openHouse(t *testing.T, replicas int) {
 	logs, err := os.Create(filepath.Join(t.TempDir(), "processes.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.house, err = demo.Open(t.Context(), demo.Build{
 		Line: "local", Addr: "127.0.0.1:0", Dir: t.TempDir(), Logs: logs, OpensIn: time.Second,
-		Event: event("hall", "Winter concert"), Hall: concertHall(t), Disorder: payprov.Disorder{Doubled: 0.2, Seed: 1},
+		Event: event("hall", "Winter concert"), Hall: concertHall(t), Disorder: payprov.Disorder{Doubled: 0.2, Seed: 1}, Replicas: replicas,
 	})
 	if err != nil {
 		t.Fatal(err)
