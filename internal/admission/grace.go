@@ -110,11 +110,19 @@ func (c *calls) see(door Door, now time.Time, window time.Duration) {
 	}
 }
 
-// late says whether the place comes after its call window, which begins at the
-// later of the call and the ticket.
+// late says whether the place comes after its call window.
 func (c *calls) late(number int64, joined, now time.Time, window time.Duration) bool {
+	return window > 0 && c.left(number, joined, now, window) < 0
+}
+
+// left is how long the place's call window is open at least, which begins at the
+// later of the call and the ticket.
+func (c *calls) left(number int64, joined, now time.Time, window time.Duration) time.Duration {
 	i := sort.Search(len(c.marks), func(i int) bool { return number < c.marks[i].front })
-	return window > 0 && i < len(c.marks) && c.ran-c.marks[i].ran > window && now.Sub(joined) > window
+	if i == len(c.marks) {
+		return window
+	}
+	return max(window-(c.ran-c.marks[i].ran), window-now.Sub(joined))
 }
 
 // stood is a place that stood at this door lately: whoever came in time stays
@@ -150,11 +158,15 @@ func (t *turnstile) isLate(place Place, now time.Time) bool {
 }
 
 // wouldBeLate says whether the place, if it came now, would stand in the grace
-// lane.
-func (t *turnstile) wouldBeLate(place Place) bool {
+// lane; and if not, for how long that stays so at least.
+func (t *turnstile) wouldBeLate(place Place) (late bool, left time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.isLate(place, time.Now())
+	now := time.Now()
+	if late = t.isLate(place, now); late {
+		return late, 0
+	}
+	return late, max(0, t.calls.left(place.Number, place.JoinedAt, now, t.line.Sale().CallWindow))
 }
 
 // look takes in the door once a second, and forgets who has been away for long.

@@ -46,6 +46,7 @@ type Position struct {
 	Verdict  Verdict
 	Exceeds  bool          // those ahead want more than there is
 	Late     bool          // called, and did not come within the call window: the grace lane
+	Left     time.Duration // called: for which it is not late at least
 	Poll     time.Duration // until it should ask again, jittered
 	State    SaleState
 	Reason   Reason

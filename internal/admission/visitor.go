@@ -109,7 +109,9 @@ func (l *Line) Me(ctx context.Context, t Ticket) (Position, error) {
 		return l.position(t.Number, ViewCalled), nil
 	}
 	p := l.position(t.Number, place.View(door.Front, time.Now()))
-	p.Late = p.View == ViewCalled && l.turnstile.wouldBeLate(place)
+	if p.View == ViewCalled {
+		p.Late, p.Left = l.turnstile.wouldBeLate(place)
+	}
 	return p, nil
 }
 

@@ -93,11 +93,12 @@ type placePage struct {
 	OpensAt                         time.Time // zero: it has begun
 	Until                           time.Time // of the pass in this browser; zero: it has none
 	EtaText, VerdictText, StateText string
-	Late, Exceeds, Standby          bool   // Standby: its holder stays though those ahead want more than there is
-	Wave                            bool   // tickets came back since everything was gone
-	Drawn                           bool   // its number came by lot, which everybody can check
-	Index                           int64  // what it was drawn by
-	ReachText                       string // how far what is left goes; "": for any line
+	ComeBy                          time.Time // called: until then it is not late; zero: nobody can say, or it is
+	Late, Exceeds, Standby          bool      // Standby: its holder stays though those ahead want more than there is
+	Wave                            bool      // tickets came back since everything was gone
+	Drawn                           bool      // its number came by lot, which everybody can check
+	Index                           int64     // what it was drawn by
+	ReachText                       string    // how far what is left goes; "": for any line
 	Seats                           countsView
 	Orders                          []uuid.UUID
 }
@@ -151,6 +152,9 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 	}
 	if at.State.Early() && at.View == admission.ViewWaiting {
 		page.OpensAt = sale.OpensAt
+	}
+	if at.View == admission.ViewCalled && at.Left >= time.Second {
+		page.ComeBy = time.Now().Add(at.Left)
 	}
 	if _, _, pass, err := p.admitted(c); err == nil && at.View == admission.ViewPassed {
 		page.Until = pass.ExpiresAt

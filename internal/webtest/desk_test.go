@@ -113,7 +113,7 @@ func TestConsoleMakesAnEvent(t *testing.T) {
 	b.upload("#plan", "broken.csv", []byte("guid,section,row,number,x,y,category\nA-1,Stalls,A,1,zero,0,Front\n"))
 	b.sees("where it is wrong", "document.querySelector('[role=alert]')?.textContent.includes('broken.csv:2')")
 	b.upload("#plan", "small.csv", plan("A"))
-	b.sees("the hall", "document.querySelector('.priced canvas') && document.querySelector('.priced').textContent.includes('4 seats in 1 sections')")
+	b.sees("the hall", "document.querySelector('.priced canvas') && document.querySelector('.priced').textContent.includes('4 seats in 1 section')")
 	b.typed("#title", "Spring recital")
 	b.typed("#id", "recital")
 	b.typed("#price-0", "24.50")

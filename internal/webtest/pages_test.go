@@ -18,6 +18,7 @@ func TestPages(t *testing.T) {
 	t.Run("a payment that failed can be made anew", w.paidAnew)
 	t.Run("the wait never goes back and is spoken politely", w.waits)
 	t.Run("a sound is heard by who asked for it", w.sounds)
+	t.Run("whoever is called is told how long that is in time", w.comesBy)
 	t.Run("tickets that come back are told to who waits", w.secondWave)
 	t.Run("who waits to pay is warned, and has more time by going on", w.extends)
 	t.Run("a refund that nobody knows of is said to be looked for", w.refundUnknown)

@@ -44,6 +44,24 @@ func (w *world) sounds(t *testing.T) {
 	}
 }
 
+// comesBy: whoever is called is told for how long that is in time, as it happens and on a
+// page that is loaded anew, until it is over.
+func (w *world) comesBy(t *testing.T) {
+	t.Parallel()
+	e := w.sale(t, stalls(t), soon, func(e *inventory.Event) { e.CallWindow = 30 * time.Second })
+	b := w.tab(t)
+	b.join(e)
+	ask[int](b, looksOften)
+	w.opens(t, e)
+	b.heading("It is your turn")
+	const told = "come.checkVisibility() && /^You are in time until \\d\\d:\\d\\d \\(0:[0-3]\\d left\\)\\. Whoever comes later keeps the place/.test(come.textContent)"
+	b.sees("until when", told)
+	b.open("/e/" + e + "/place")
+	b.heading("It is your turn")
+	b.sees("until when, loaded anew", told)
+	b.within(time.Minute, "that it is over", "come.hidden")
+}
+
 // secondWave: everything is in carts; who waits is told when some of it comes back, and
 // gets in.
 func (w *world) secondWave(t *testing.T) {

@@ -1,7 +1,7 @@
 // The waiting page: place, estimate and verdict are worked out here, from the shared
 // document alone. Nothing personal is asked for while one waits.
 import { door } from "./fan/door";
-import { by, go } from "./fan/page";
+import { by, ends, go } from "./fan/page";
 import { chime } from "./fan/sound";
 import { tell } from "./fan/speech";
 import { early, tellSale, watch, type Status } from "./fan/status";
@@ -74,12 +74,23 @@ function wait(d: Status, n: number): void {
   tell(say("place.ahead_said", { n, eta: by("eta").textContent }), first);
 }
 
-function turn(): void {
+// Whoever is called has at least the call window, less the time since which it was not
+// so yet. After that only the server knows.
+let waited = performance.now();
+function comeBy(d: Status): void {
+  const left = d.call_window_s - (performance.now() - waited) / 1000, come = by("come");
+  come.hidden = left < 5;
+  if (!come.hidden) ends(come, new Date(Date.parse(d.as_of) + 1000 * left), left);
+}
+document.getElementById("come")?.addEventListener("over", () => { by("come").hidden = true; });
+
+function turn(d: Status): void {
   called = true;
   const here = document.activeElement, head = by("head");
   head.textContent = say("place.turn");
   document.title = say("place.turn") + " – " + at["sale"];
   by("turn").hidden = false;
+  comeBy(d);
   for (const id of ["wait", "live", "check"]) by(id).hidden = true;
   if (here === document.body || by("wait").contains(here)) head.focus();
   tell(say("place.turn_said"));
@@ -93,7 +104,11 @@ watch((d) => {
   if (until) until.hidden = !early(d);
   least = Math.min(least, Math.max(0, number - d.front)); // never back
   if (called) return;
-  if (number < d.front) turn(); else wait(d, least);
+  if (number < d.front) turn(d);
+  else {
+    waited = performance.now();
+    wait(d, least);
+  }
 }, () => next * (0.85 + 0.3 * Math.random()));
 
 // Who gives the place up in one tab has none in the others either. They are told by the

@@ -4,7 +4,7 @@ import type { Schemas } from "../api/client";
 import { Refused } from "../api/client";
 import { Fault } from "./parts";
 import { api } from "./session";
-import { num } from "./words";
+import { many, num } from "./words";
 
 export type Plan = { name: string; text: string; read: Schemas["PlanRead"] };
 
@@ -39,10 +39,10 @@ export function Flaws({ of }: { of: unknown }) {
 export function Priced({ plan, prices, onPrice }: { plan: Plan; prices: Record<string, string>; onPrice: (category: string, price: string) => void }) {
   const { read } = plan;
   return <div class="priced">
-    <figure><Hall read={read} /><figcaption class="soft">{num(read.seats)} seats in {num(read.sections)} sections{read.name ? `: ${read.name}` : ""}</figcaption></figure>
+    <figure><Hall read={read} /><figcaption class="soft">{many(read.seats, "seat")} in {many(read.sections, "section")}{read.name ? `: ${read.name}` : ""}</figcaption></figure>
     <fieldset><legend>Prices</legend>
       {read.categories.filter((c) => c.seats > 0).map((c, i) => <p key={c.name}>
-        <label for={"price-" + i}><Dot color={c.color} i={i} />{c.name}, {num(c.seats)} seats</label>
+        <label for={"price-" + i}><Dot color={c.color} i={i} />{c.name}, {many(c.seats, "seat")}</label>
         <input id={"price-" + i} type="text" inputMode="decimal" placeholder="49.00" value={prices[c.name] ?? ""} onInput={(e) => onPrice(c.name, e.currentTarget.value)} /></p>)}
     </fieldset>
     {read.remarks.length > 0 && <ul class="soft">{read.remarks.map((r) => <li key={r}>{r}</li>)}</ul>}

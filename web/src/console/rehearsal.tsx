@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { Chart, type Drawing } from "./chart";
 import { Figure } from "./parts";
-import { num, rate, span } from "./words";
+import { many, num, rate, span } from "./words";
 
 interface Sample { t: number; state: string; wave: number; line: number; at_door: number; inside: number; let_in_s: number; rate: number; claims_s: number; free: number; pending: number; sold: number; held_back: number }
 interface Report {
@@ -39,7 +39,7 @@ function Played({ report: r }: { report: Report }) {
     <h2>{r.setting.sale.Title || r.setting.sale.Event}: {num(r.setting.seats)} seats, {num(r.setting.audience.fans)} people, {rate(r.setting.sale.Rate)}</h2>
     <dl class="figures">
       <Figure name="All claimed after" value={r.claimed_all_s ? span(r.claimed_all_s) : "never"} more={`the last seat paid after ${span(r.seconds)}`} />
-      <Figure name="Sold" value={num(r.sold)} more={`${num(r.waves)} waves`} />
+      <Figure name="Sold" value={num(r.sold)} more={many(r.waves, "wave")} />
       <Figure name="Wait, the middle" value={span(r.wait_p50_s)} more={`19 in 20 within ${span(r.wait_p95_s)}, the longest ${span(r.wait_most_s)}`} />
       <Figure name="Let in" value={num(r.let_in)} more={`${num(r.found_nothing)} found nothing, ${num(r.still_in_line)} still in line`} />
     </dl>

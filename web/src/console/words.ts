@@ -5,6 +5,7 @@ const one = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });
 const three = new Intl.NumberFormat("en-GB", { maximumSignificantDigits: 3 });
 
 export const num = (n: number | null | undefined): string => n === null || n === undefined ? "unknown" : whole.format(Math.round(n));
+export const many = (n: number, one: string): string => num(n) + " " + one + (n === 1 ? "" : "s");
 export const rate = (n: number | null | undefined): string => n === null || n === undefined ? "none" : three.format(n) + "/s";
 export const clock = (at: Date): string => at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 export const moment = (at: string): string => new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });

@@ -23,7 +23,8 @@ export const parsed = (text: string): Document => new DOMParser().parseFromStrin
 
 const whole = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeStyle: "short" });
 const short = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
-for (const t of document.querySelectorAll("time")) t.textContent = ("day" in t.dataset ? whole : short).format(new Date(t.dateTime));
+const show = (t: HTMLTimeElement) => { t.textContent = ("day" in t.dataset ? whole : short).format(new Date(t.dateTime)); };
+for (const t of document.querySelectorAll("time")) show(t);
 
 // Who reads another of our languages sooner than this one sees where it is.
 const rank = (a: HTMLAnchorElement) => navigator.languages.findIndex((l) => {
@@ -52,6 +53,18 @@ function tick(): void {
     if (then) setTimeout(() => go(then), 1000);
   }
 }
+
+// ends has a text's time and count be of a moment of the server's clock, so many seconds
+// from now.
+export function ends(text: HTMLElement, at: Date, seconds: number): void {
+  const t = text.querySelector("time")!, el = text.querySelector<HTMLElement>("[data-left]")!;
+  t.dateTime = at.toISOString();
+  show(t);
+  over.delete(el);
+  el.dataset["left"] = String(seconds + (performance.now() - began) / 1000);
+  tick();
+}
+
 if (counts.length) {
   tick();
   setInterval(tick, 1000);
