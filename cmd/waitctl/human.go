@@ -75,6 +75,9 @@ func (c *humanShowCmd) Run(ctx context.Context, out io.Writer) error {
 	if i.Operation != "" {
 		fmt.Fprintf(out, "refund %s: %s, %d %s\n", i.Operation, i.Status, i.AmountMinor, i.Currency)
 	}
+	if i.ByHandMinor > 0 {
+		fmt.Fprintf(out, "%d %s of the payment went back by hand, for a line that nobody knows: it may be this one\n", i.ByHandMinor, i.Currency)
+	}
 	fmt.Fprintf(out, "owner %q; it can be: %v\n", i.Owner, i.Can())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, p := range past {
@@ -133,10 +136,17 @@ func (c *humanPushCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.do(ctx, out, support.Deed{Do: support.Push, Why: c.Why})
 }
 
-type humanRenewCmd struct{ because }
+type humanRenewCmd struct {
+	because
+	AllTheSame bool `help:"Also where a part of the payment was refunded by hand: you have seen that it was not this."`
+}
 
 func (c *humanRenewCmd) Run(ctx context.Context, out io.Writer) error {
-	return c.do(ctx, out, support.Deed{Do: support.Renew, Why: c.Why})
+	do := support.Renew
+	if c.AllTheSame {
+		do = support.RenewBeside
+	}
+	return c.do(ctx, out, support.Deed{Do: do, Why: c.Why})
 }
 
 type humanGiveBackCmd struct{ because }

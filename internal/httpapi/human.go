@@ -51,6 +51,7 @@ type itemBody struct {
 	Status      *string      `json:"status"` // the operation's
 	AmountMinor int64        `json:"amount_minor"`
 	Currency    string       `json:"currency"`
+	ByHandMinor int64        `json:"by_hand_minor"` // of the payment, for a line that nobody knows
 	Can         []support.Do `json:"can"`
 	History     []pastBody   `json:"history,omitempty"`
 }
@@ -66,7 +67,7 @@ func itemOf(i support.Item) itemBody {
 	return itemBody{
 		ID: i.ID, Kind: i.Kind, Subject: i.Subject, Event: known(i.Event), Order: i.Order, Payment: i.Payment, Detail: i.Detail,
 		Owner: known(i.Owner), OpenedAt: i.OpenedAt.UTC(), ResolvedAt: utc(i.ResolvedAt), Operation: known(i.Operation),
-		Status: known(string(i.Status)), AmountMinor: i.AmountMinor, Currency: i.Currency, Can: i.Can(),
+		Status: known(string(i.Status)), AmountMinor: i.AmountMinor, Currency: i.Currency, ByHandMinor: i.ByHandMinor, Can: i.Can(),
 	}
 }
 
@@ -182,7 +183,9 @@ func (a *API) act(ctx context.Context, d support.Deed) error {
 	case support.KeyReused:
 		return problem("key_reused", "")
 	case support.NoSuchDeed:
-		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew, reopen or give_back")
+		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew, renew_all_the_same, reopen or give_back")
+	case support.ByHandToo:
+		return problem("by_hand_too", "Look at the provider which line that was for; then say so, or renew it all the same.")
 	case support.NameTaken:
 		return problem("refund_taken", "")
 	case support.NotThis:

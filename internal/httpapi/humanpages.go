@@ -181,7 +181,7 @@ type deedButton struct {
 func deedsOf(i support.Item) (all []deedButton) {
 	says := map[support.Do]string{
 		support.Take: "Take it", support.Note: "Note this", support.Resolve: "Resolve it", support.Push: "Push the refund again",
-		support.Refunded: "It is refunded", support.NotRefunded: "It is not refunded", support.Renew: "Begin another refund", support.Reopen: "Open it again",
+		support.Refunded: "It is refunded", support.NotRefunded: "It is not refunded", support.Renew: "Begin another refund", support.RenewBeside: "Begin another refund all the same", support.Reopen: "Open it again",
 		support.GiveBack: "Give the order’s seats back",
 	}
 	for _, do := range i.Can() {

@@ -81,6 +81,7 @@ var problems = map[string]struct {
 	"approval_decided":     {409, "This approval was decided already"},
 	"approval_changed":     {409, "This is not what was asked any more; it has to be asked anew"},
 	"not_now":              {409, "The item is not in a state that allows this"},
+	"by_hand_too":          {409, "Of this payment somebody refunded by hand, and that may be this"},
 	"refund_taken":         {409, "That refund is another operation's"},
 	"refund_differs":       {409, "That refund did not give this back"},
 	"too_many_endpoints":   {409, "There are as many endpoints as there may be"},

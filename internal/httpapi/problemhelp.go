@@ -57,6 +57,7 @@ var helps = map[string]help{
 	"approval_decided":     {"Somebody was quicker.", "Read the approval: it says who, and what."},
 	"approval_changed":     {"What was to be approved is not so any more.", "Have it asked for anew."},
 	"not_now":              {"The item's state does not allow that; can says what it allows.", "Read the item again."},
+	"by_hand_too":          {"Somebody refunded of the payment at the provider, for a line that nobody knows.", "Find out there whether it was this; if it was not, renew_all_the_same."},
 	"refund_taken":         {"That refund of the provider's belongs to another operation.", "Look the refund up at the provider again."},
 	"refund_differs":       {"That refund of the provider's is of another amount or payment.", "Look the refund up at the provider again."},
 	"too_many_endpoints":   {"An organiser has a bounded number of endpoints.", "Delete one that is not used."},

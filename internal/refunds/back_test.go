@@ -36,7 +36,7 @@ func (d *desk) say(want refunds.Verdict, f func(pgx.Tx) (refunds.Verdict, error)
 func (d *desk) renew(id string, want refunds.Verdict) {
 	d.t.Helper()
 	d.say(want, func(tx pgx.Tx) (v refunds.Verdict, err error) {
-		_, v, err = refunds.Renew(d.t.Context(), tx, id, "mia", "another try")
+		_, v, err = refunds.Renew(d.t.Context(), tx, id, "mia", "another try", false)
 		return v, err
 	})
 }

@@ -345,7 +345,7 @@ func TestARefundThatFailsLaterTakesNothingBack(t *testing.T) {
 	d.wantBack(order, "paid, holds 1, account 1, back 1")
 	var next string
 	d.tx(func(tx pgx.Tx) (err error) {
-		next, _, err = refunds.Renew(t.Context(), tx, s.ID, "mia", "another try")
+		next, _, err = refunds.Renew(t.Context(), tx, s.ID, "mia", "another try", false)
 		return err
 	})
 	d.answer(yes("re_2"))
@@ -367,7 +367,7 @@ func TestOnlyAConfirmedRefundGivesBack(t *testing.T) {
 		d.answer(a)
 		d.wantBack(order, fmt.Sprintf("paid, holds %d, account %d, back %d", 2-i, 2-i, i))
 		d.tx(func(tx pgx.Tx) (err error) {
-			_, _, err = refunds.Renew(t.Context(), tx, s.ID, "mia", "another try")
+			_, _, err = refunds.Renew(t.Context(), tx, s.ID, "mia", "another try", false)
 			return err
 		})
 		d.answer(yes(fmt.Sprint("re_again_", i)))

@@ -175,7 +175,7 @@ func TestAConfirmedRefundCanFail(t *testing.T) {
 	}
 	var next string
 	d.tx(func(tx pgx.Tx) (err error) {
-		next, _, err = refunds.Renew(t.Context(), tx, id, "mia", "the card was closed; another try")
+		next, _, err = refunds.Renew(t.Context(), tx, id, "mia", "the card was closed; another try", false)
 		return err
 	})
 	if next != id+"#2" {
@@ -194,7 +194,7 @@ func TestARefusalIsRenewedUnderItsOwnName(t *testing.T) {
 	d.answer(says(refunds.Rejected))
 	for i, want := range []refunds.Verdict{refunds.Done, refunds.AlreadyNext} {
 		d.tx(func(tx pgx.Tx) error {
-			next, v, err := refunds.Renew(t.Context(), tx, id, "mia", "the account is in order again")
+			next, v, err := refunds.Renew(t.Context(), tx, id, "mia", "the account is in order again", false)
 			if v != want || next != id+"#2" {
 				t.Errorf("time %d: %s as %s, want %s as %s#2", i+1, v, next, want, id)
 			}
@@ -211,7 +211,7 @@ func TestARefusalIsRenewedUnderItsOwnName(t *testing.T) {
 	}
 	d.answer(says(refunds.Rejected))
 	d.tx(func(tx pgx.Tx) error {
-		next, v, err := refunds.Renew(t.Context(), tx, id+"#2", "mia", "")
+		next, v, err := refunds.Renew(t.Context(), tx, id+"#2", "mia", "", false)
 		if v != refunds.Done || next != id+"#3" {
 			t.Errorf("%s as %s, want done as %s#3", v, next, id)
 		}

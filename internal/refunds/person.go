@@ -24,19 +24,21 @@ const (
 	AlreadyNext Verdict = "already_renewed" // another operation follows it already
 	NotThis     Verdict = "refund_differs"  // the ledger knows that refund, and it did not give this back
 	BackAlready Verdict = "money_is_back"   // the provider has a refund of the same, and it did not fail: a send would be the second
+	ByHandToo   Verdict = "by_hand_too"     // somebody refunded of the payment by hand, and that may be this
 )
 
 // Push has an operation that a person holds tried again, through the same
 // outlet: one look more, and if it finds nothing and the key still stands, one
 // send more of the same bytes under the same key. What the provider has refunded
-// under another operation's name is not sent.
+// under another operation's name, or somebody by hand and for a line that nobody
+// knows, is not sent.
 func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 	e, v, err := held(ctx, tx, id, by)
 	if v != Done || err != nil {
 		return v, err
 	}
-	if back, err := backOtherwise(ctx, tx, id); back || err != nil {
-		return BackAlready, err
+	if v, err := e.again(ctx, tx, id, e.amount, false); v != Done || err != nil {
+		return v, err
 	}
 	if err := note(ctx, tx, id, by, "pushed", why); err != nil {
 		return "", err
@@ -158,8 +160,10 @@ func Hold(ctx context.Context, tx pgx.Tx, id string) error {
 // Renew begins another operation for one that definitely did not refund, by a
 // person's word: the same money, another key, and its parent's name. An
 // operation is renewed once; what fails again is renewed in its turn. Nothing is
-// renewed that the provider has refunded after all.
-func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string) (id string, v Verdict, err error) {
+// renewed that the provider has refunded after all; where somebody refunded of its
+// payment by hand, that may be this, and it is renewed only beside that, by the word
+// of a person who knows of it.
+func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string, beside bool) (id string, v Verdict, err error) {
 	if err := as(ctx, tx, by); err != nil {
 		return "", "", err
 	}
@@ -173,8 +177,13 @@ func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string) (id string, v
 		return "", NotTheirs, nil
 	}
 	id = nextID(parent)
-	if back, err := backOtherwise(ctx, tx, id); back || err != nil {
-		return "", BackAlready, err
+	if _, err := Newest(ctx, tx, id); err == nil {
+		return id, AlreadyNext, nil
+	} else if !errors.Is(err, pgx.ErrNoRows) {
+		return "", "", err
+	}
+	if v, err := e.again(ctx, tx, id, 0, beside); v != Done || err != nil {
+		return "", v, err
 	}
 	tag, err := tx.Exec(ctx, `
 		WITH renewed AS (

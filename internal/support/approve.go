@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waitroom/internal/pg"
+	"waitroom/internal/refunds"
 )
 
 // Approval is a refund that a person has to approve before it is one.
@@ -180,12 +181,12 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 // stillDue: there is no operation of it, and its money is there. Money that
 // others sent back meanwhile is for another approval.
 func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (bool, error) {
-	m, err := l.money(ctx, tx)
+	m, err := refunds.LeftOf(ctx, tx, *l.payment)
 	if err != nil {
 		return false, err
 	}
 	known, err := l.operation(ctx, tx)
-	return known == nil && m.left >= l.amountMinor && (m.byHand == 0 || cause == RefundedByHand), err
+	return known == nil && m.Minor >= l.amountMinor && (m.ByHandMinor == 0 || cause == RefundedByHand), err
 }
 
 // WhichApprovals are an organiser's, or everybody's; those that wait, or were decided.

@@ -72,11 +72,11 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 	case l.amountMinor == 0:
 		return refused(NothingToRefund), nil
 	}
-	m, err := l.money(ctx, tx)
+	m, err := refunds.LeftOf(ctx, tx, *l.payment)
 	if err != nil {
 		return Answer{}, err
 	}
-	if m.left < l.amountMinor {
+	if m.Minor < l.amountMinor {
 		return refused(AlreadyRefunded), nil
 	}
 	if a, asked, err := d.approval(ctx, tx, l, w); asked || err != nil {
@@ -93,7 +93,7 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case m.byHand > 0:
+	case m.ByHandMinor > 0:
 		return l.askAPerson(ctx, tx, d.Install, RefundedByHand, w.By)
 	case already+l.amountMinor > l.limitMinor:
 		return l.askAPerson(ctx, tx, d.Install, OverLimit, w.By)

@@ -24,17 +24,18 @@ const (
 	Take        Do = "take"
 	Note        Do = "note"
 	Resolve     Do = "resolve"
-	Push        Do = "push"         // tried again, through the same outlet
-	Refunded    Do = "refunded"     // the money is back, as the provider's refund that they found
-	NotRefunded Do = "not_refunded" // it is not, and will not come by this operation
-	Renew       Do = "renew"        // another operation, for one that did not refund
-	Reopen      Do = "reopen"       // it was resolved, and there is more to do
-	GiveBack    Do = "give_back"    // the seats of an order whose whole payment went back by hand
+	Push        Do = "push"               // tried again, through the same outlet
+	Refunded    Do = "refunded"           // the money is back, as the provider's refund that they found
+	NotRefunded Do = "not_refunded"       // it is not, and will not come by this operation
+	Renew       Do = "renew"              // another operation, for one that did not refund
+	RenewBeside Do = "renew_all_the_same" // the same, by who knows that a part of the payment was refunded by hand, and that it was not this
+	Reopen      Do = "reopen"             // it was resolved, and there is more to do
+	GiveBack    Do = "give_back"          // the seats of an order whose whole payment went back by hand
 )
 
 // Deeds are all that there are.
 func Deeds() []Do {
-	return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, Reopen, GiveBack}
+	return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, RenewBeside, Reopen, GiveBack}
 }
 
 // Deed is a person's.
@@ -63,6 +64,7 @@ const (
 	NoSuchDeed   Verdict = "no_such_deed"
 	NameTaken    Verdict = "refund_taken"   // that refund is another operation's
 	NotThis      Verdict = "refund_differs" // the ledger knows that refund, and it did not give this back
+	ByHandToo    Verdict = "by_hand_too"    // somebody refunded of the payment by hand, and that may be this
 	AlreadyAgain Verdict = "already_renewed"
 	KeyReused    Verdict = "key_reused" // the attempt was another deed
 )
@@ -140,6 +142,8 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		return "", err
 	case !found:
 		return NoSuchItem, nil
+	case (d.Do == Push || d.Do == Renew) && i.ByHandMinor > 0:
+		return ByHandToo, nil
 	case !slices.Contains(i.Can(), d.Do):
 		return NotNow, nil
 	}
@@ -169,8 +173,8 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		v, err = refunds.NotRefunded(ctx, tx, i.Operation, d.By, d.Why)
 	case GiveBack:
 		v, err = refunds.GiveSeatsBack(ctx, tx, i.ID, *i.Order, *i.Payment, d.By, d.Why)
-	case Renew:
-		_, v, err = refunds.Renew(ctx, tx, i.Operation, d.By, d.Why)
+	case Renew, RenewBeside:
+		_, v, err = refunds.Renew(ctx, tx, i.Operation, d.By, d.Why, d.Do == RenewBeside)
 	}
 	return verdictOf(v), err
 }
@@ -196,6 +200,8 @@ func verdictOf(v refunds.Verdict) Verdict {
 		return Done
 	case refunds.AlreadyNext:
 		return AlreadyAgain
+	case refunds.ByHandToo:
+		return ByHandToo
 	case refunds.NotThis:
 		return NotThis
 	}

@@ -34,6 +34,10 @@ type Item struct {
 	// The provider has a refund of the same that did not fail, under another
 	// operation's name, or of this one after its end: a send would be the second.
 	BackOtherwise bool
+	// Of its payment somebody refunded so much by hand, for a line that nobody knows:
+	// it may be this one. Fits: what is left of the payment is enough for it.
+	ByHandMinor int64
+	Fits        bool
 	// It was ended as not refunded, the provider has told of it as done since, and
 	// nothing follows it.
 	WronglyNot bool
@@ -53,12 +57,16 @@ func (i Item) Can() []Do {
 	can := []Do{Take, Note}
 	switch i.Status {
 	case refunds.Manual:
-		if !i.BackOtherwise {
+		if !i.BackOtherwise && i.Fits && i.ByHandMinor == 0 {
 			can = append(can, Push)
 		}
 		return append(can, Refunded, NotRefunded)
 	case refunds.RejectedFor, refunds.FailedLater:
-		if !i.BackOtherwise {
+		switch {
+		case i.BackOtherwise || !i.Fits:
+		case i.ByHandMinor > 0:
+			can = append(can, RenewBeside)
+		default:
 			can = append(can, Renew)
 		}
 		if i.WronglyNot {
@@ -96,11 +104,13 @@ const itemColumns = `
 	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, ''),
 	  EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status <> 'failed'
 	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)),
+	  coalesce(m.by_hand_minor, 0), coalesce(m.left_minor + CASE f.status WHEN 'manual' THEN f.amount_minor ELSE 0 END >= f.amount_minor, false),
 	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
 	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded'),
 	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false),
 	  CASE WHEN h.kind = 'refund_by_hand' AND h.resolved_at IS NULL AND h.order_id = o.id AND h.payment_id = p.id THEN seats_may_go_back(p.id) ELSE false END
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
+	LEFT JOIN LATERAL money_left(f.payment_id) m ON h.resolved_at IS NULL AND f.status IN ('manual', 'rejected', 'failed_later')
 	LEFT JOIN payments p ON p.id = h.payment_id
 	LEFT JOIN orders o ON o.id = coalesce(h.order_id, p.order_id) LEFT JOIN events e ON e.id = o.event_id
 	WHERE ($1 = '' OR coalesce(e.organiser, 'house') = $1) AND `

@@ -50,49 +50,6 @@ func (l line) operation(ctx context.Context, tx pgx.Tx) (*refunds.Standing, erro
 	return &s, err
 }
 
-// money is what of a payment can still go back, and what went back by others.
-type money struct{ left, byHand int64 }
-
-// money locks the payment. What the provider told of beyond our own operations
-// was refunded by somebody else, for a line that nobody knows. The greatest sum may
-// have what was sent in it already, and what failed after it, once a line: what
-// is sent anew is sent after the first has failed. Until what was told before the
-// money came is heard, which is due at once, nobody knows.
-func (l line) money(ctx context.Context, tx pgx.Tx) (m money, err error) {
-	var told int64
-	var unheard bool
-	err = tx.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM provider_notices n
-		    WHERE n.about = p.provider_payment_id AND n.about <> '' AND n.provider = p.provider AND n.status = 'waiting'),
-		  captured_minor - refunded_minor - refund_pending_minor,
-		  told_refunded_minor - (SELECT coalesce(sum(most), 0)::bigint FROM (
-		    SELECT max(f.amount_minor) AS most FROM refund_operations f
-		    WHERE f.payment_id = p.id AND (f.status IN ('confirmed', 'failed_later') OR f.ended_at IS NULL AND f.sends > 0)
-		    GROUP BY split_part(f.id, '#', 1)) sent)
-		FROM payments p WHERE p.id = $1 FOR NO KEY UPDATE`, l.payment).Scan(&unheard, &m.left, &told)
-	if unheard {
-		err = errors.New("what was told of its refunds is not heard yet")
-	}
-	if err != nil {
-		return m, fmt.Errorf("money of order %s: %w", l.order, err)
-	}
-	var failed int64
-	err = tx.QueryRow(ctx, `
-		SELECT coalesce(sum(r.amount_minor) FILTER (WHERE r.status <> 'failed'), 0)::bigint,
-		  coalesce(sum(r.amount_minor) FILTER (WHERE r.status = 'failed'), 0)::bigint
-		FROM provider_refunds r JOIN payments p ON p.id = r.payment_id
-		WHERE r.payment_id = $1 AND r.operation IS NULL
-		  AND r.currency = p.currency AND r.amount_minor <= p.captured_minor -- else it is a person's, and counts as nothing
-		  AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.provider_refund_id = r.id AND f.payment_id = r.payment_id)`,
-		l.payment).Scan(&m.byHand, &failed)
-	if err != nil {
-		return m, fmt.Errorf("money of order %s: %w", l.order, err)
-	}
-	m.byHand = max(m.byHand, told-failed)
-	m.left -= m.byHand
-	return m, nil
-}
-
 // asked is what was asked to go back of the order by now, however it stands,
 // but for what did not go back.
 func (l line) asked(ctx context.Context, tx pgx.Tx) (minor int64, err error) {

@@ -1004,6 +1004,9 @@ export interface paths {
          * Take it, note, push it again, decide, begin anew, give seats back, resolve
          * @description Needs human:write. `can` of the item says what its state allows; anything
          *     else is `not_now`. push goes through the same outlet as every other call.
+         *     Where somebody refunded of the payment by hand, for a line that nobody knows
+         *     (`by_hand_minor` of the item), push and renew are `by_hand_too`: it may be this
+         *     line's money. renew_all_the_same is for who has seen at the provider that it is not.
          *     give_back frees all seats that an order still has, where all of its payment
          *     was told to have been refunded by hand: their codes are revoked, no money moves.
          *     The same Idempotency-Key and body is one deed; a note has to have one.
@@ -1431,7 +1434,7 @@ export interface components {
             }[];
         };
         /** @enum {string} */
-        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "reopen" | "give_back";
+        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "renew_all_the_same" | "reopen" | "give_back";
         DoorName: string;
         /** @description All that anybody needs to check the draw: number = shuffle(SHA-256(seed ‖ value), count, index), the swap-or-not shuffle with 90 rounds of SHA-256 */
         Draw: {
@@ -1577,6 +1580,8 @@ export interface components {
         };
         HumanItem: {
             amount_minor: number;
+            /** @description What somebody refunded of the payment by hand, for a line that nobody knows: it may be this one */
+            by_hand_minor: number;
             can: components["schemas"]["Do"][];
             currency: string;
             detail: string;
@@ -1850,7 +1855,7 @@ export interface components {
              * @description A code never gets another meaning
              * @enum {string}
              */
-            code: "bad_request" | "key_missing" | "bad_signature" | "token_missing" | "ticket_invalid" | "pass_invalid" | "token_invalid" | "account_required" | "account_invalid" | "code_required" | "code_wrong" | "code_unknown" | "code_needed" | "challenge_required" | "foreign_origin" | "scope_missing" | "own_request" | "no_such_route" | "no_such_event" | "no_such_order" | "no_such_line" | "no_such_approval" | "no_such_item" | "no_such_endpoint" | "no_such_delivery" | "attempt_unknown" | "method_not_allowed" | "not_acceptable" | "code_used_up" | "code_spent" | "seats_taken" | "sold_out" | "over_limit" | "lobby_not_open" | "sale_not_open" | "no_line" | "sale_closed" | "order_paid" | "order_ended" | "too_many_payments" | "confirm_needed" | "order_not_paid" | "seat_cheaper" | "line_refunding" | "nothing_to_refund" | "already_refunded" | "approval_refused" | "refund_refused" | "approval_decided" | "approval_changed" | "not_now" | "refund_taken" | "refund_differs" | "too_many_endpoints" | "secret_rotating" | "delivery_not_ended" | "event_exists" | "plan_there" | "plan_fixed" | "plan_lacks" | "epoch_changed" | "place_left" | "place_over" | "settings_changed" | "too_large" | "encoding_refused" | "key_reused" | "unknown_seat" | "unknown_tier" | "unknown_section" | "flawed_file" | "senseless_setting" | "precondition_missing" | "cool_down" | "too_many_requests" | "headers_too_large" | "internal" | "busy" | "line_full" | "unavailable" | "claim_unknown" | "payment_unknown" | "payments_throttled" | "provider_unavailable" | "refunds_behind" | "refund_unknown";
+            code: "bad_request" | "key_missing" | "bad_signature" | "token_missing" | "ticket_invalid" | "pass_invalid" | "token_invalid" | "account_required" | "account_invalid" | "code_required" | "code_wrong" | "code_unknown" | "code_needed" | "challenge_required" | "foreign_origin" | "scope_missing" | "own_request" | "no_such_route" | "no_such_event" | "no_such_order" | "no_such_line" | "no_such_approval" | "no_such_item" | "no_such_endpoint" | "no_such_delivery" | "attempt_unknown" | "method_not_allowed" | "not_acceptable" | "code_used_up" | "code_spent" | "seats_taken" | "sold_out" | "over_limit" | "lobby_not_open" | "sale_not_open" | "no_line" | "sale_closed" | "order_paid" | "order_ended" | "too_many_payments" | "confirm_needed" | "order_not_paid" | "seat_cheaper" | "line_refunding" | "nothing_to_refund" | "already_refunded" | "approval_refused" | "refund_refused" | "approval_decided" | "approval_changed" | "not_now" | "by_hand_too" | "refund_taken" | "refund_differs" | "too_many_endpoints" | "secret_rotating" | "delivery_not_ended" | "event_exists" | "plan_there" | "plan_fixed" | "plan_lacks" | "epoch_changed" | "place_left" | "place_over" | "settings_changed" | "too_large" | "encoding_refused" | "key_reused" | "unknown_seat" | "unknown_tier" | "unknown_section" | "flawed_file" | "senseless_setting" | "precondition_missing" | "cool_down" | "too_many_requests" | "headers_too_large" | "internal" | "busy" | "line_full" | "unavailable" | "claim_unknown" | "payment_unknown" | "payments_throttled" | "provider_unavailable" | "refunds_behind" | "refund_unknown";
             /** @description confirm_needed: what to send as Confirm, if it is meant */
             confirm?: string;
             detail?: string;

@@ -1,0 +1,57 @@
+package refunds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+)
+
+// Left is what of a payment can still go back, and what went back by others
+// (money_left has how).
+type Left struct{ Minor, ByHandMinor int64 }
+
+// LeftOf locks the payment. Until what was told before the money came is heard,
+// which is due at once, nobody knows.
+func LeftOf(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (l Left, err error) {
+	var unheard bool
+	err = tx.QueryRow(ctx, `
+		SELECT EXISTS (SELECT FROM provider_notices n
+		    WHERE n.about = p.provider_payment_id AND n.about <> '' AND n.provider = p.provider AND n.status = 'waiting')
+		FROM payments p WHERE p.id = $1 FOR NO KEY UPDATE`, payment).Scan(&unheard)
+	if unheard {
+		err = errors.New("what was told of its refunds is not heard yet")
+	}
+	if err == nil { // a statement of its own: it sees what was written before the lock was had
+		err = tx.QueryRow(ctx, `SELECT left_minor, by_hand_minor FROM money_left($1)`, payment).Scan(&l.Minor, &l.ByHandMinor)
+	}
+	if err != nil {
+		return l, fmt.Errorf("money of payment %s: %w", payment, err)
+	}
+	return l, nil
+}
+
+// again is Done where e's money may be sent once more: the provider has no refund of
+// it, what is reserved for it already (0: nothing) or is left of its payment is
+// enough, and nobody refunded a part by hand that may be this one; unless they know
+// that, and say that it is not.
+func (e entry) again(ctx context.Context, tx pgx.Tx, id string, reservedMinor int64, beside bool) (Verdict, error) {
+	if back, err := backOtherwise(ctx, tx, id); back || err != nil {
+		return BackAlready, err
+	}
+	left, err := LeftOf(ctx, tx, e.payment)
+	switch {
+	case err != nil:
+		return "", err
+	case left.Minor+reservedMinor < e.amount:
+		if left.ByHandMinor > 0 {
+			return ByHandToo, nil
+		}
+		return BackAlready, nil
+	case left.ByHandMinor > 0 && !beside:
+		return ByHandToo, nil
+	}
+	return Done, nil
+}
