@@ -188,6 +188,36 @@ func TestNothingToJudgeCannotBeTold(t *testing.T) {
 
 // TestEachBrokenPromiseIsFound breaks one fact at a time, with the database's
 // guards out of the way, and wants the promise named.
+// An event without a waiting room sells what any other does, by no pass: it has no
+// line's promises to keep, and all the others.
+func TestASaleWithoutALineIsJudged(t *testing.T) {
+	const open = `
+		UPDATE events SET admission = 'open' WHERE id = 'e';
+		UPDATE orders SET take = 0, place = 0;
+		DELETE FROM passes;`
+	const toldWithout = `{"at":"2026-01-01T00:00:12Z","op":"claim","event":"e","holder":"A","attempt":"try-A","outcome":"claimed","order":"00000000-0000-0000-0000-00000000000a","seats":["S1","S0"]}`
+	for _, c := range []struct {
+		more, promise string
+		want          int
+	}{
+		{"", "", audit.Clean},
+		{"UPDATE orders SET take = 7 WHERE account = 'A'", "P9", audit.Broken},
+		{"UPDATE seats SET order_id = NULL, claimed_at = NULL WHERE pos = 0", "P3", audit.Broken},
+	} {
+		r := run(t, facts{sql: open + c.more, told: toldWithout})
+		var b strings.Builder
+		r.Fprint(&b)
+		broken := slices.ContainsFunc(r.Checks, func(k audit.Check) bool { return k.Promise == c.promise && k.Violations > 0 })
+		if r.Exit != c.want || c.want == audit.Broken && !broken || !strings.Contains(b.String(), "this event has none") || slices.ContainsFunc(r.Missing, func(m string) bool { return strings.Contains(m, "line") }) {
+			t.Errorf("%q: exit %d, want %d and %s found\n%s", c.more, r.Exit, c.want, c.promise, b.String())
+		}
+	}
+	r := run(t, facts{sql: `INSERT INTO events (id, title, currency, opens_at, admission) VALUES ('before', 'B', 'EUR', '2030-01-01', 'open')`, event: "before"})
+	if r.Exit != audit.Unusable || !slices.Contains(r.Untold, "P1") || slices.Contains(r.Untold, "P8") {
+		t.Errorf("before anybody came: exit %d, untold %v; want %d, and P1 without P8", r.Exit, r.Untold, audit.Unusable)
+	}
+}
+
 func TestEachBrokenPromiseIsFound(t *testing.T) {
 	order := func(h string) string { return fmt.Sprintf("(SELECT id FROM orders WHERE account = '%s')", h) }
 	cases := []struct {
