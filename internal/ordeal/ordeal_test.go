@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"waitroom/internal/audit"
+	"waitroom/internal/demo"
 	"waitroom/internal/ordeal"
 )
 
@@ -42,10 +44,43 @@ func TestASaleUnderTheKnifeKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// An ordeal without what it is for is not passed.
-func TestAnOrdealOfNothingIsBroken(t *testing.T) {
-	if broken := (ordeal.Report{Wanted: 1}).Broken(); len(broken) < 3 {
-		t.Errorf("only %q is wrong with nothing at all", broken)
+// whole is an ordeal that was passed.
+func whole() ordeal.Report {
+	r := ordeal.Report{
+		Rows: []ordeal.Row{{Name: "a claimer is killed", Back: ordeal.Back{LetIn: time.Second, Claimed: time.Second, Paid: 2 * time.Second}}}, Wanted: 1,
+		Sale: demo.Report{Seats: 100, Sold: 98},
+	}
+	r.Sale.Audit.Checked = map[string]int64{}
+	for _, p := range []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P11", "P12", "P13"} {
+		r.Sale.Audit.Checked[p] = 1
+	}
+	return r
+}
+
+// An ordeal is passed by nothing less than all that it is for: each thing that goes
+// wrong alone is said, and nothing else.
+func TestAnOrdealIsPassedByAllOfItOnly(t *testing.T) {
+	if broken := whole().Broken(); len(broken) > 0 {
+		t.Errorf("a whole one is broken: %q", broken)
+	}
+	for says, harm := range map[string]func(*ordeal.Report){
+		"0 of 1 harms were done":          func(r *ordeal.Report) { r.Rows = nil },
+		"sales went on after":             func(r *ordeal.Report) { r.Rows[0].Back.Claimed = time.Hour },
+		"the audit ends with 2":           func(r *ordeal.Report) { r.Sale.Audit.Exit = audit.Broken },
+		"the audit ends with 3":           func(r *ordeal.Report) { r.Sale.Audit.Exit = audit.Unusable },
+		"P8 was held against nothing":     func(r *ordeal.Report) { r.Sale.Audit.Checked["P8"] = 0 },
+		"P11 was held against nothing":    func(r *ordeal.Report) { delete(r.Sale.Audit.Checked, "P11") },
+		"the sale does not end":           func(r *ordeal.Report) { r.Sale.Limited = true },
+		"1 seats oversold, 0 pending":     func(r *ordeal.Report) { r.Sale.Oversold = 1 },
+		"0 seats oversold, 3 pending":     func(r *ordeal.Report) { r.Sale.Pending = 3 },
+		"96 of 100 seats sold, want 97 %": func(r *ordeal.Report) { r.Sale.Sold = 96 },
+		"0 of 0 seats sold, want 97 %":    func(r *ordeal.Report) { r.Sale.Seats, r.Sale.Sold = 0, 0 },
+	} {
+		r := whole()
+		harm(&r)
+		if broken := r.Broken(); len(broken) != 1 || !strings.Contains(broken[0], says) {
+			t.Errorf("%s: it says %q", says, broken)
+		}
 	}
 }
 
