@@ -43,6 +43,10 @@ func (a asked) judgeLooks(ops map[string]operation, event string) Check {
 	looked, lost := map[string]int{}, map[string]int{}
 	others := map[string]bool{}
 	for _, o := range ops {
+		if n := a.gone[o.refund]; n > 0 { // we know whose it is, and asked after it
+			a.looks[o.payment] += n
+			delete(a.gone, o.refund)
+		}
 		if o.event != event {
 			others[o.payment] = true
 			continue
@@ -60,6 +64,10 @@ func (a asked) judgeLooks(ops map[string]operation, event string) Check {
 		if n < looked[p] || n > looked[p]+lost[p] {
 			c.fail("payment %s: %d looks in our log and %d that were lost, %d arrived", p, looked[p], lost[p], n)
 		}
+	}
+	for _, refund := range slices.Sorted(maps.Keys(a.gone)) {
+		c.Counted++
+		c.fail("%d looks at refund %s, which neither the provider nor we have", a.gone[refund], refund)
 	}
 	for _, what := range a.other {
 		c.Counted++

@@ -24,10 +24,13 @@ type Money struct {
 
 // ourPayment is a payment as our rows have it.
 type ourPayment struct {
+	id, order          string
+	currency           string
 	captured, refunded int64
 	told               int64 // the sum that the provider said it refunded of it, where a person has that, or its minutes are not over
 	onOrder            bool  // it pays a paid order
 	person             bool  // a person has it, or had it and decided or resolved it by name
+	unknown            bool  // a person has it, for nobody could say what became of it
 }
 
 // operation is a refund as our rows have it, with the calls that were made.
@@ -76,7 +79,7 @@ func (r *Report) ledger(ctx context.Context, tx pgx.Tx, s Sources) error {
 	if err != nil {
 		return err
 	}
-	b.judge(l)
+	b.judge(l, s.Event)
 	r.Money = slices.SortedFunc(maps.Values(b.money), func(a, b *Money) int { return cmp.Compare(a.Currency, b.Currency) })
 	r.add(b.stands, b.back, b.one)
 	r.add(a.judge(b.ops, s.Event)...)
@@ -119,14 +122,15 @@ func readBooks(ctx context.Context, tx pgx.Tx, event string, l ledger) (*books, 
 
 func readPayments(ctx context.Context, tx pgx.Tx, event string) (map[string]ourPayment, error) {
 	rows, err := tx.Query(ctx, `
-		SELECT p.provider_payment_id, p.captured_minor, p.refunded_minor,
+		SELECT p.provider_payment_id, p.id, p.order_id, p.currency, p.captured_minor, p.refunded_minor,
 		  CASE WHEN p.told_at > now() - interval '6 minutes' OR EXISTS (SELECT FROM human_list h
 		    WHERE h.kind = 'refund_by_hand' AND h.subject = p.provider_payment_id AND (h.resolved_at IS NULL
 		      OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))) THEN p.told_refunded_minor ELSE 0 END,
 		  coalesce(p.stands = 'on_order' AND o.status = 'paid' AND o.payment_id = p.id, false),
 		  EXISTS (SELECT FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 		    WHERE (h.payment_id = p.id OR f.payment_id = p.id) AND (h.resolved_at IS NULL OR p.stands = 'human'
-		      OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%')))
+		      OR EXISTS (SELECT FROM human_notes n WHERE n.item = h.id AND n.did = 'resolved' AND n.by NOT LIKE '(%'))),
+		  p.status <> 'captured' AND EXISTS (SELECT FROM human_list h WHERE h.kind = 'payment_unknown' AND h.payment_id = p.id AND h.resolved_at IS NULL)
 		FROM payments p JOIN orders o ON o.id = p.order_id
 		WHERE o.event_id = $1 AND p.provider_payment_id IS NOT NULL`, event)
 	if err != nil {
@@ -135,7 +139,7 @@ func readPayments(ctx context.Context, tx pgx.Tx, event string) (map[string]ourP
 	out := map[string]ourPayment{}
 	var id string
 	var p ourPayment
-	_, err = pgx.ForEachRow(rows, []any{&id, &p.captured, &p.refunded, &p.told, &p.onOrder, &p.person}, func() error { out[id] = p; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&id, &p.id, &p.order, &p.currency, &p.captured, &p.refunded, &p.told, &p.onOrder, &p.person, &p.unknown}, func() error { out[id] = p; return nil })
 	return out, err
 }
 
@@ -188,7 +192,7 @@ func readOperations(ctx context.Context, tx pgx.Tx) (map[string]operation, error
 }
 
 // judge goes through all money that either side knows of.
-func (b *books) judge(l ledger) {
+func (b *books) judge(l ledger, event string) {
 	for _, id := range slices.Sorted(maps.Keys(b.ours)) {
 		if _, known := b.theirs[id]; !known && b.ours[id].captured > 0 {
 			b.stands.Counted++
@@ -197,14 +201,28 @@ func (b *books) judge(l ledger) {
 	}
 	for _, p := range l.Payments {
 		if _, of := b.theirs[p.ID]; of {
-			b.payment(p)
+			b.payment(p, event)
 		}
+	}
+}
+
+// same fails where the provider has a payment of ours in another currency than we
+// count, or as another's: of another event, order or payment. What a person has for
+// that is with them. A payment that names nothing but its event names no other.
+func (b *books) same(p theirPayment, us ourPayment, event string) {
+	if us.captured > 0 && !strings.EqualFold(p.Currency, us.currency) {
+		b.stands.fail("payment %s: the provider captured %s, we count %s", p.ID, strings.ToUpper(p.Currency), us.currency)
+	}
+	of := p.Metadata
+	if !us.person && (of.Event != event || of.Order != "" && of.Order != us.order || of.Payment != "" && of.Payment != us.id) {
+		b.stands.fail("payment %s: it is of event %q, order %q, payment %q at the provider, and of %q, %q, %q by our rows",
+			p.ID, of.Event, of.Order, of.Payment, event, us.order, us.id)
 	}
 }
 
 // payment finds each cent that was captured in one place, and holds what went
 // back against our count of it.
-func (b *books) payment(p theirPayment) {
+func (b *books) payment(p theirPayment, event string) {
 	us, known := b.ours[p.ID]
 	captured := minor(p.Captured, p.Currency)
 	if captured == 0 && us.captured == 0 {
@@ -220,15 +238,23 @@ func (b *books) payment(p theirPayment) {
 		}
 		return
 	}
-	if us.captured != captured {
+	b.same(p, us, event)
+	if us.captured != captured && !us.unknown {
 		b.stands.fail("payment %s: the provider captured %d, we count %d", p.ID, captured, us.captured)
 	}
-	back, way, late := b.flow(p.ID)
+	back, way, late, untold := b.flow(p.ID)
 	left := captured - back - way
 	m.Refunded, m.OnItsWay = m.Refunded+back, m.OnItsWay+way
 	m.place(left, us.onOrder, us.person)
 	if left < 0 || left > 0 && !us.onOrder && !us.person {
 		b.stands.fail("payment %s: of %d captured %d went back, %d is on its way, and %d is nowhere", p.ID, captured, back, way, left)
+	}
+	if us.unknown { // what went back of it is for who finds out
+		return
+	}
+	if untold > 0 {
+		b.back.Counted++
+		b.back.fail("payment %s: %d go back of it, which is no operation's, and nobody was told", p.ID, untold)
 	}
 	if back > 0 || us.refunded > 0 {
 		b.back.Counted++
@@ -238,9 +264,10 @@ func (b *books) payment(p theirPayment) {
 	}
 }
 
-// flow is what went back of a payment, what is on its way, and how much of what
-// went back our rows may not know yet.
-func (b *books) flow(payment string) (back, way, late int64) {
+// flow is what went back of a payment, what is on its way, how much of what
+// went back our rows may not know yet, and how much of what is on its way is no
+// operation's, and was told to nobody.
+func (b *books) flow(payment string) (back, way, late, untold int64) {
 	found := map[string]bool{} // refunds that an operation of ours is
 	for _, o := range b.opsOf[payment] {
 		theirs := b.made(o)
@@ -268,11 +295,15 @@ func (b *books) flow(payment string) (back, way, late int64) {
 			}
 		case re.goes():
 			way += amount
+			if !found[re.ID] && !b.told[re.ID] {
+				untold += amount
+			}
 		}
 	}
 	// Of what nobody named, no more was told than the sum has beside what was named.
-	late += min(unnamed, max(0, b.ours[payment].told-named))
-	return back, way, late
+	beyond := max(0, b.ours[payment].told-named)
+	late += min(unnamed, beyond)
+	return back, way, late, max(0, untold-max(0, beyond-unnamed))
 }
 
 // made are the refunds that an operation is at the provider: by its name, or by

@@ -22,7 +22,9 @@ type theirPayment struct {
 	Captured int64  `json:"captured"`
 	Currency string `json:"currency"`
 	Metadata struct {
-		Event string `json:"event"`
+		Event   string `json:"event"`
+		Order   string `json:"order"`
+		Payment string `json:"payment"`
 	} `json:"metadata"`
 }
 
@@ -40,7 +42,7 @@ type theirRefund struct {
 
 // came is a refund whose money arrived; goes is one that is under way.
 func (r theirRefund) came() bool { return r.Status == "succeeded" }
-func (r theirRefund) goes() bool { return r.Status == "pending" }
+func (r theirRefund) goes() bool { return r.Status == "pending" || r.Status == "requires_action" }
 
 // minor is an amount of the provider's in minor units. It counts three
 // currencies in units of its own.
@@ -65,6 +67,7 @@ func readLedger(in io.Reader) (l ledger, err error) {
 type asked struct {
 	sends []send
 	looks map[string]int // by the provider's payment
+	gone  map[string]int // by the provider's refund: looks at one that its ledger lacks
 	other []string       // what is neither
 }
 
@@ -83,7 +86,7 @@ type request struct {
 // readRequests reads the provider's log from its first request on: one that
 // has forgotten its beginning proves nothing.
 func readRequests(in io.Reader, l ledger) (asked, error) {
-	a := asked{looks: map[string]int{}}
+	a := asked{looks: map[string]int{}, gone: map[string]int{}}
 	of := map[string]string{}
 	for _, r := range l.Refunds {
 		of[r.ID] = r.Payment
@@ -110,7 +113,8 @@ func (a *asked) hear(r request, of map[string]string) {
 	if !ours {
 		return
 	}
-	payment := of[strings.TrimPrefix(below, "/")]
+	refund, single := strings.CutPrefix(below, "/")
+	payment := of[refund]
 	if q, err := url.ParseQuery(r.Query); below == "" && err == nil {
 		payment = q.Get("payment_intent")
 	}
@@ -119,6 +123,8 @@ func (a *asked) hear(r request, of map[string]string) {
 		a.sends = append(a.sends, send{r.Key, r.Operation})
 	case r.Method == http.MethodGet && payment != "":
 		a.looks[payment]++
+	case r.Method == http.MethodGet && single && refund != "" && !strings.Contains(refund, "/"):
+		a.gone[refund]++
 	default:
 		a.other = append(a.other, fmt.Sprintf("%s %s?%s", r.Method, r.Path, r.Query))
 	}

@@ -11,7 +11,7 @@ import (
 // Figures are what to watch.
 type Figures struct {
 	ByStatus map[Status]int           // of operations without an end
-	Oldest   map[string]time.Duration // the longest without an end, by group: first, rest, pending, manual
+	Oldest   map[string]time.Duration // the longest without an end since it was promised (its acceptance, or a person's last push), by group: first, rest, pending, manual
 	Human    int                      // open on the human list, about refunds
 	Stopped  bool                     // the provider refuses our key
 	Late     int                      // confirmed, and due to be looked at once more
@@ -22,8 +22,8 @@ func (l Ledger) Read(ctx context.Context) (Figures, error) {
 	f := Figures{ByStatus: map[Status]int{}, Oldest: map[string]time.Duration{}}
 	rows, err := l.Pool.Query(ctx, `
 		SELECT status, CASE WHEN status IN ('manual', 'pending') THEN status WHEN sends = 0 THEN 'first' ELSE 'rest' END AS of,
-		  count(*)::int, extract(epoch FROM clock_timestamp() - min(accepted_at))::float8
-		FROM refund_operations WHERE ended_at IS NULL GROUP BY 1, 2`)
+		  count(*)::int, extract(epoch FROM clock_timestamp() - min(give_up_at - $1::interval))::float8
+		FROM refund_operations WHERE ended_at IS NULL GROUP BY 1, 2`, Promise)
 	if err != nil {
 		return f, fmt.Errorf("refund figures: %w", err)
 	}

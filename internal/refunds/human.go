@@ -24,6 +24,12 @@ const (
 // where the provider has answered for them.
 func (e entry) ask(ctx context.Context, tx pgx.Tx, s Step) error {
 	switch s.Status {
+	case Manual, RejectedFor, FailedLater: // they are asked that, and no more that it is late
+		if err := settleItem(ctx, tx, isLate, e.id); err != nil {
+			return err
+		}
+	}
+	switch s.Status {
 	case Manual:
 		return list(ctx, tx, item{wasGivenUp, e.id, e.id, s.why()})
 	case RejectedFor:
