@@ -96,8 +96,9 @@ type Example struct {
 	Header    map[string]string `yaml:"header"`
 	Body      string            `yaml:"body"`
 	Status    int               `yaml:"status"`
-	Keep      map[string]string `yaml:"keep"`      // by name, where it stands in the answer: place.number
+	Keep      map[string]string `yaml:"keep"`      // by name, where it stands in the answer: place.number; "." is all of it, ETag the head's
 	Organiser bool              `yaml:"organiser"` // on the organisers' listener
+	Pay       bool              `yaml:"pay"`       // on the payments'
 	Method    string            `yaml:"-"`
 }
 
@@ -121,8 +122,11 @@ func (e Example) Curl() string {
 		b.WriteString(" -X " + e.Method)
 	}
 	host := "$HOST"
-	if e.Organiser {
+	switch {
+	case e.Organiser:
 		host = "$ADMIN"
+	case e.Pay:
+		host = "$PAY"
 	}
 	fmt.Fprintf(&b, ` "%s%s"`, host, e.Path)
 	if e.Token != "" {
@@ -130,11 +134,19 @@ func (e Example) Curl() string {
 	}
 	for _, name := range []string{"Idempotency-Key", "If-Match", "Prefer"} {
 		if v := e.Header[name]; v != "" {
-			fmt.Fprintf(&b, " \\\n  -H '%s: %s'", name, v)
+			fmt.Fprintf(&b, " \\\n  -H %s", quoted(name+": "+v))
 		}
 	}
 	if e.Body != "" {
-		fmt.Fprintf(&b, " \\\n  -H 'Content-Type: application/json' \\\n  -d '%s'", strings.TrimSpace(e.Body))
+		fmt.Fprintf(&b, " \\\n  -H 'Content-Type: application/json' \\\n  -d %s", quoted(strings.TrimSpace(e.Body)))
 	}
 	return b.String()
+}
+
+// quoted is a word as a shell takes it, with what $NAME stands for.
+func quoted(word string) string {
+	if !strings.Contains(word, "$") {
+		return "'" + word + "'"
+	}
+	return `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
 }
