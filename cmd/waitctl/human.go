@@ -12,16 +12,17 @@ import (
 )
 
 type humanCmd struct {
-	List     humanListCmd     `cmd:"" help:"What is open, the newest first; or what was resolved."`
-	Show     humanShowCmd     `cmd:"" help:"An item, what can be done about it, and its history."`
-	Take     humanTakeCmd     `cmd:"" help:"Make it yours."`
-	Note     humanNoteCmd     `cmd:"" help:"Add to its history."`
-	Push     humanPushCmd     `cmd:"" help:"Have its refund tried again, through the same outlet."`
-	Decide   humanDecideCmd   `cmd:"" help:"Say what became of its refund: refunded (with the provider's name of it) or not."`
-	Renew    humanRenewCmd    `cmd:"" help:"Begin another refund for one that definitely did not go back."`
-	GiveBack humanGiveBackCmd `cmd:"" help:"Give back the seats of an order whose whole payment was refunded by hand at the provider: they are on sale again, and their codes are revoked."`
-	Resolve  humanResolveCmd  `cmd:"" help:"Nothing more is to be done about it. It stays in the list of the resolved."`
-	Reopen   humanReopenCmd   `cmd:"" help:"There is more to do about one that was resolved, such as beginning its refund anew."`
+	List      humanListCmd      `cmd:"" help:"What is open, the newest first; or what was resolved."`
+	Show      humanShowCmd      `cmd:"" help:"An item, what can be done about it, and its history."`
+	Take      humanTakeCmd      `cmd:"" help:"Make it yours."`
+	Note      humanNoteCmd      `cmd:"" help:"Add to its history."`
+	Push      humanPushCmd      `cmd:"" help:"Have its refund tried again, through the same outlet."`
+	Decide    humanDecideCmd    `cmd:"" help:"Say what became of its refund: refunded (with the provider's name of it) or not."`
+	Renew     humanRenewCmd     `cmd:"" help:"Begin another refund for one that definitely did not go back."`
+	LookAgain humanLookAgainCmd `cmd:"" help:"Have the provider asked anew what became of a payment of which nobody could say."`
+	GiveBack  humanGiveBackCmd  `cmd:"" help:"Give back the seats of an order whose whole payment was refunded by hand at the provider: they are on sale again, and their codes are revoked."`
+	Resolve   humanResolveCmd   `cmd:"" help:"Nothing more is to be done about it. It stays in the list of the resolved."`
+	Reopen    humanReopenCmd    `cmd:"" help:"There is more to do about one that was resolved, such as beginning its refund anew."`
 }
 
 type humanListCmd struct {
@@ -147,6 +148,12 @@ func (c *humanRenewCmd) Run(ctx context.Context, out io.Writer) error {
 		do = support.RenewBeside
 	}
 	return c.do(ctx, out, support.Deed{Do: do, Why: c.Why})
+}
+
+type humanLookAgainCmd struct{ because }
+
+func (c *humanLookAgainCmd) Run(ctx context.Context, out io.Writer) error {
+	return c.do(ctx, out, support.Deed{Do: support.LookAgain, Why: c.Why})
 }
 
 type humanGiveBackCmd struct{ because }

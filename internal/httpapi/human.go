@@ -183,7 +183,7 @@ func (a *API) act(ctx context.Context, d support.Deed) error {
 	case support.KeyReused:
 		return problem("key_reused", "")
 	case support.NoSuchDeed:
-		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew, renew_all_the_same, reopen or give_back")
+		return problem("bad_request", "do: take, note, resolve, push, refunded, not_refunded, renew, renew_all_the_same, reopen, look_again or give_back")
 	case support.ByHandToo:
 		return problem("by_hand_too", "Look at the provider which line that was for; then say so, or renew it all the same.")
 	case support.NameTaken:

@@ -182,7 +182,7 @@ func deedsOf(i support.Item) (all []deedButton) {
 	says := map[support.Do]string{
 		support.Take: "Take it", support.Note: "Note this", support.Resolve: "Resolve it", support.Push: "Push the refund again",
 		support.Refunded: "It is refunded", support.NotRefunded: "It is not refunded", support.Renew: "Begin another refund", support.RenewBeside: "Begin another refund all the same", support.Reopen: "Open it again",
-		support.GiveBack: "Give the order’s seats back",
+		support.LookAgain: "Ask the provider again", support.GiveBack: "Give the order’s seats back",
 	}
 	for _, do := range i.Can() {
 		all = append(all, deedButton{do, says[do]})

@@ -30,12 +30,13 @@ const (
 	Renew       Do = "renew"              // another operation, for one that did not refund
 	RenewBeside Do = "renew_all_the_same" // the same, by who knows that a part of the payment was refunded by hand, and that it was not this
 	Reopen      Do = "reopen"             // it was resolved, and there is more to do
+	LookAgain   Do = "look_again"         // the provider is asked anew what became of a payment
 	GiveBack    Do = "give_back"          // the seats of an order whose whole payment went back by hand
 )
 
 // Deeds are all that there are.
 func Deeds() []Do {
-	return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, RenewBeside, Reopen, GiveBack}
+	return []Do{Take, Note, Resolve, Push, Refunded, NotRefunded, Renew, RenewBeside, Reopen, LookAgain, GiveBack}
 }
 
 // Deed is a person's.
@@ -165,6 +166,8 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 			return "", err
 		}
 		return d.moved(ctx, tx, `UPDATE human_list SET resolved_at = NULL, opened_at = now(), owner = $2 WHERE id = $1 AND resolved_at IS NOT NULL`, d.By)
+	case LookAgain:
+		return d.lookAgain(ctx, tx)
 	case Push:
 		v, err = refunds.Push(ctx, tx, i.Operation, d.By, d.Why)
 	case Refunded:
@@ -235,4 +238,19 @@ func (d Deed) moved(ctx context.Context, tx pgx.Tx, move string, with any) (Verd
 func (d Deed) note(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `INSERT INTO human_notes (item, by, did, note) VALUES ($1, $2, 'noted', left($3, 2000))`, d.Item, d.By, d.Why)
 	return err
+}
+
+// lookAgain has the sweep ask anew, by the same looks as after an order's end: what it
+// finds out takes the item off the list, and what it cannot leaves it there. An opening
+// whose answer was never had cannot be had again by now: it is searched for.
+func (d Deed) lookAgain(ctx context.Context, tx pgx.Tx) (Verdict, error) {
+	v, err := d.moved(ctx, tx, `
+		UPDATE payments p SET look_at = now(), unknowns = 0,
+		  lost_at = CASE WHEN p.provider_payment_id IS NULL THEN coalesce(p.lost_at, now()) ELSE p.lost_at END
+		FROM human_list h WHERE h.id = $1 AND h.kind = $2 AND h.resolved_at IS NULL AND p.id = h.payment_id
+		  AND p.status IN ('opening', 'open', 'failed') AND p.look_at IS NULL`, "payment_unknown")
+	if v != Done || err != nil {
+		return v, err
+	}
+	return Done, d.note(ctx, tx)
 }

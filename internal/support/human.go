@@ -44,6 +44,8 @@ type Item struct {
 	// It is late, and still goes by itself: until it has its end, or is another
 	// person's question, nobody's word takes it off the list.
 	StillLate bool
+	// Nobody could say what became of its payment, and the provider is not asked any more.
+	CanLook bool
 	// All of the payment went back by hand, none of our operations is open on it, and
 	// its order still has seats.
 	SeatsMayGo bool
@@ -72,6 +74,9 @@ func (i Item) Can() []Do {
 		if i.WronglyNot {
 			can = append(can, Refunded)
 		}
+	}
+	if i.CanLook {
+		can = append(can, LookAgain)
 	}
 	if i.SeatsMayGo {
 		can = append(can, GiveBack)
@@ -108,6 +113,7 @@ const itemColumns = `
 	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
 	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded'),
 	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false),
+	  coalesce(h.kind = 'payment_unknown' AND h.resolved_at IS NULL AND p.status IN ('opening', 'open', 'failed') AND p.look_at IS NULL, false),
 	  CASE WHEN h.kind = 'refund_by_hand' AND h.resolved_at IS NULL AND h.order_id = o.id AND h.payment_id = p.id THEN seats_may_go_back(p.id) ELSE false END
 	FROM human_list h LEFT JOIN refund_operations f ON f.id = h.operation
 	LEFT JOIN LATERAL money_left(f.payment_id) m ON h.resolved_at IS NULL AND f.status IN ('manual', 'rejected', 'failed_later')

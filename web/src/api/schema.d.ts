@@ -1007,6 +1007,8 @@ export interface paths {
          *     Where somebody refunded of the payment by hand, for a line that nobody knows
          *     (`by_hand_minor` of the item), push and renew are `by_hand_too`: it may be this
          *     line's money. renew_all_the_same is for who has seen at the provider that it is not.
+         *     look_again asks the provider anew about a payment of which nobody could say what
+         *     became (`payment_unknown`): what is found out takes the item off the list.
          *     give_back frees all seats that an order still has, where all of its payment
          *     was told to have been refunded by hand: their codes are revoked, no money moves.
          *     The same Idempotency-Key and body is one deed; a note has to have one.
@@ -1434,7 +1436,7 @@ export interface components {
             }[];
         };
         /** @enum {string} */
-        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "renew_all_the_same" | "reopen" | "give_back";
+        Do: "take" | "note" | "resolve" | "push" | "refunded" | "not_refunded" | "renew" | "renew_all_the_same" | "reopen" | "look_again" | "give_back";
         DoorName: string;
         /** @description All that anybody needs to check the draw: number = shuffle(SHA-256(seed ‖ value), count, index), the swap-or-not shuffle with 90 rounds of SHA-256 */
         Draw: {
