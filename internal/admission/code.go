@@ -30,10 +30,15 @@ const (
 	CodeUses = 10_000
 )
 
-// CodeHash is how a code is kept: nobody reads it in a table or a file. Spaces,
-// dashes and case are how people copy it and say nothing. False: it is no code.
+// PlainCode is a code without what is only how people copy it: spaces, dashes and case.
+func PlainCode(code string) string {
+	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
+}
+
+// CodeHash is how a code is kept, however it was copied: nobody reads it in a table or
+// a file. False: it is no code.
 func CodeHash(event, code string) (sum [sha256.Size]byte, ok bool) {
-	code = strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(code))
+	code = PlainCode(code)
 	if len(code) < codeLeast || len(code) > codeMost {
 		return sum, false
 	}

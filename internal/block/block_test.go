@@ -183,22 +183,27 @@ func blocksOf(h *Hall, free *Free, w Wish) (fitting []block) {
 }
 
 // A party that may sit apart is refused only where too few seats are free, and
-// sits in the fewest parts where nothing but the parts' sizes stands in its way.
+// places for wheelchairs are given to who asked for them: to all of them, or nobody.
 func TestAPartyApartIsRefusedOnlyWhereTooFewAreFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		seats := line("S", "A", rapid.StringMatching(`[x ]{1,20}`).Draw(t, "row"), 0, 0)
+		seats := line("S", "A", rapid.StringMatching(`[x& ]{1,20}`).Draw(t, "row"), 0, 0)
 		h := NewHall(seats, Ahead(seats))
-		free, left := h.NoneFree(), 0
+		free, left, wheels := h.NoneFree(), 0, 0
 		for i := range seats {
 			if rapid.Bool().Draw(t, "free") {
 				free.Let(i)
-				left++
+				left, wheels = left+one(!seats[i].Accessible), wheels+one(seats[i].Accessible)
 			}
 		}
 		n := rapid.IntRange(1, 6).Draw(t, "count")
-		got, ok := h.Best(free, Wish{Count: n, Split: true})
-		if ok != (left >= n) || ok && len(got) != n {
-			t.Fatalf("%d free, %d wished for: given %v", left, n, got)
+		of := rapid.IntRange(0, n).Draw(t, "wheelchairs")
+		got, ok := h.Best(free, Wish{Count: n, Accessible: of, Split: true})
+		given := 0
+		for _, s := range got {
+			given += one(seats[s].Accessible)
+		}
+		if ok != (left >= n-of && wheels >= of) || ok && (len(got) != n || given != of) {
+			t.Fatalf("%d and %d for wheelchairs are free, %d and %d wished for: given %v", left, wheels, n-of, of, got)
 		}
 		for i, s := range got {
 			if !free.is[s] || slices.Contains(got[:i], s) {

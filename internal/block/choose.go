@@ -157,18 +157,25 @@ func (h *Hall) Together(seats []int) bool {
 	return last-first+1 == len(seats)
 }
 
-// Largest is how many seats the largest free block has of those that will do.
+// Largest is how many seats the largest free block has of those that will do, with
+// as many places for wheelchairs as are wished for.
 func (h *Hall) Largest(free *Free, w Wish) (most int) {
 	for r, run := range h.runs {
 		if int(free.in[r]) <= most {
 			continue
 		}
-		n := 0
-		for _, s := range run {
-			if n++; !h.will(free, w, s) {
-				n = 0
+		from, wheels := 0, 0
+		for to, s := range run {
+			if !h.will(free, w, s) {
+				from, wheels = to+1, 0
+				continue
 			}
-			most = max(most, n)
+			for wheels += one(h.seats[s].Accessible); wheels > w.Accessible; from++ {
+				wheels -= one(h.seats[run[from]].Accessible)
+			}
+			if wheels == w.Accessible {
+				most = max(most, to+1-from)
+			}
 		}
 	}
 	return most

@@ -1,12 +1,15 @@
 package gate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"waitroom/internal/inventory"
 )
@@ -219,5 +222,81 @@ func TestALanesKeysShareTheirTag(t *testing.T) {
 				t.Errorf("%q is tagged %q, its lane %q", k, k[from:to+1], l.tag())
 			}
 		}
+	}
+}
+
+// in is an account whose attempt's record lies in that shard.
+func (w *world) in(g *Gate, shard int, prefix string) string {
+	for i := 0; ; i++ {
+		name := fmt.Sprint(prefix, "-", i)
+		if g.home(event, 1, tier, Name{name, "key"}.id()).shard == shard {
+			return name
+		}
+	}
+}
+
+// A count taken while large attempts are on their way leaves their shard with less than
+// nothing. Who comes to it then has all that the others have, and is told how many.
+func TestAShardInDebtSellsWhatOthersHave(t *testing.T) {
+	w := newWorld(t, 0, 8)
+	g := w.gate()
+	w.turn(g)
+	if d := g.Decide(t.Context(), standing(w.in(g, 0, "big"), 4)); d.Outcome != Admitted {
+		t.Fatalf("the first: %+v", d)
+	}
+	w.turn(g) // Postgres knows nothing of it yet
+	if d := g.Decide(t.Context(), standing(w.in(g, 0, "too many"), 5)); d.Outcome != SoldOut || d.Left != 4 {
+		t.Errorf("five of four: %s, %d left, want sold out, 4", d.Outcome, d.Left)
+	}
+	for i := range 4 {
+		if d := g.Decide(t.Context(), standing(w.in(g, 0, fmt.Sprint("small", i)), 1)); d.Outcome != Admitted {
+			t.Errorf("one of %d: %s, %d left", 4-i, d.Outcome, d.Left)
+		}
+	}
+	if d := g.Decide(t.Context(), standing(w.in(g, 0, "late"), 1)); d.Outcome != SoldOut || d.Left != 0 {
+		t.Errorf("one of none: %s, %d left", d.Outcome, d.Left)
+	}
+}
+
+// lends counts what is lent.
+type lends struct {
+	quiet
+	n atomic.Int64
+}
+
+func (c *lends) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if a := cmd.Args(); len(a) > 1 && (a[1] == lend.Hash()) {
+			c.n.Add(1)
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// quiet lets everything pass.
+type quiet struct{}
+
+func (quiet) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (quiet) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+// Nothing is lent for whom all that there is would not suffice: who wants less
+// meanwhile would find nothing.
+func TestNothingIsLentInVain(t *testing.T) {
+	w := newWorld(t, 0, 3)
+	g := w.gate()
+	w.turn(g)
+	seen := &lends{}
+	g.client.AddHook(seen)
+	if d := g.Decide(t.Context(), standing(w.in(g, 3, "greedy"), 8)); d.Outcome != SoldOut || d.Left != 3 {
+		t.Errorf("eight of three: %s, %d left", d.Outcome, d.Left)
+	}
+	if n := seen.n.Load(); n != 0 {
+		t.Errorf("%d shards were asked to lend for it", n)
+	}
+	if d := g.Decide(t.Context(), standing(w.in(g, 3, "modest"), 3)); d.Outcome != Admitted || seen.n.Load() == 0 {
+		t.Errorf("three of three: %s, after %d lends", d.Outcome, seen.n.Load())
 	}
 }

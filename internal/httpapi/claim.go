@@ -77,7 +77,7 @@ func (w wish) size() int {
 
 // hash names what is wished for, however it was spelt.
 func (w wish) hash() [32]byte {
-	w.Seats = slices.Sorted(slices.Values(w.Seats))
+	w.Seats, w.Code = slices.Sorted(slices.Values(w.Seats)), admission.PlainCode(w.Code)
 	text, _ := json.Marshal(w) // texts and a number always marshal
 	return sha256.Sum256(text)
 }
@@ -113,11 +113,11 @@ func preferWait(prefer string) (time.Duration, error) {
 		if !strings.EqualFold(name, "wait") {
 			continue
 		}
-		s, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
-		if err != nil {
+		s, err := strconv.ParseUint(strings.TrimSpace(value), 10, 64) // out of range: the most there is
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return 0, problem("bad_request", "Prefer: wait is a whole number of seconds")
 		}
-		return min(time.Duration(s)*time.Second, claimMost), nil
+		return time.Duration(min(s, uint64(claimMost/time.Second))) * time.Second, nil
 	}
 	return claimWait, nil
 }
@@ -232,6 +232,10 @@ func (a *API) answered(ctx context.Context, hall *Hall, r claimRequest, holder s
 		return reply{}, problem("key_reused", "")
 	case inventory.SaleClosed:
 		return reply{}, problem("sale_closed", "")
+	case inventory.SaleNotOpen:
+		return reply{}, problem("sale_not_open", "").after(time.Second)
+	case inventory.SalePaused:
+		return reply{}, salePaused()
 	case inventory.CodeUnknown:
 		return reply{}, problem("code_unknown", "")
 	case inventory.CodeSpent:

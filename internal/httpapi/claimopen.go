@@ -46,9 +46,13 @@ func (a *API) sells(sale admission.Sale, now time.Time) error {
 	case now.Before(sale.OpensAt):
 		return problem("sale_not_open", "It opens at "+sale.OpensAt.UTC().Format(time.RFC3339)+".")
 	case sale.Control == admission.Pause:
-		return problem("unavailable", "The sale is paused.").after(5 * time.Second)
+		return salePaused()
 	}
 	return a.unavailable("claim", errors.New("the event's gate is "+sale.Gate+", and this process has none (REDIS_URL)"))
+}
+
+func salePaused() *Problem {
+	return problem("unavailable", "The sale is paused.").after(5 * time.Second)
 }
 
 // claimOpen is the claim of an event that has no line: by a ticket, through the gate

@@ -97,6 +97,9 @@ const (
 	KeyReused  Outcome = "key_reused"  // its key was used for something else
 	SaleClosed Outcome = "sale_closed" // closed, over, or of another epoch
 
+	SaleNotOpen Outcome = "sale_not_open" // without a line: it is before the opening
+	SalePaused  Outcome = "sale_paused"   // without a line: the organiser paused it
+
 	CodeUnknown Outcome = "code_unknown" // the event has no such presale code
 	CodeSpent   Outcome = "code_spent"   // others have what the code is good for; see Left
 	CodeNeeded  Outcome = "code_needed"  // it is sold to presale codes, and this is none of them

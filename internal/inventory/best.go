@@ -61,7 +61,7 @@ type openHall struct {
 	*seating
 	free   *block.Free
 	lapsed map[int]uuid.UUID // seats of orders whose time is over, by place in the hall
-	left   bool              // some free seats were left to who names them
+	left   bool              // some of these were left to who names them
 	rules  rules
 }
 
@@ -88,6 +88,18 @@ func (c *Claimer) choose(ctx context.Context, tx pgx.Tx, attempts []*asked) erro
 		}
 	}
 	return nil
+}
+
+// doubt takes back what was found for whoever stood behind an attempt that was
+// promised seats and did not get them: these may be free. They are chosen for anew.
+func doubt(refused []*asked) {
+	broken := map[string]bool{}
+	for _, a := range refused {
+		if broken[a.Event] {
+			a.chosen.none, a.chosen.kept, a.chosen.over = false, false, false
+		}
+		broken[a.Event] = broken[a.Event] || len(a.chosen.seats) > 0
+	}
 }
 
 // allowed are the attempts that leave the choice to us and are within all limits.
@@ -162,7 +174,9 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 			}
 		}
 		for i, pos := range now.lapsed {
-			if at, known := s.at[pos]; known && !named[s.ids[at]] {
+			if at, known := s.at[pos]; known && named[s.ids[at]] {
+				h.left = true
+			} else if known {
 				h.lapsed[at] = now.orders[i]
 			}
 		}

@@ -3,10 +3,14 @@ package inventory
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 )
 
@@ -149,5 +153,99 @@ func TestBestTakesLapsedSeatsAndSplits(t *testing.T) {
 	split := c.Claim(t.Context(), s.best("e", "k", Best{Count: 5, Split: true}))
 	if none.Outcome != SoldOut || none.Left != 1 || split.Outcome != Claimed {
 		t.Errorf("two where one is left: %v; five where one and a lapsed row are: %v", none, split)
+	}
+}
+
+// serveBatch serves attempts as one batch, in this order.
+func (s *sale) serveBatch(attempts ...Attempt) []Answer {
+	c := NewClaimer(s.pool, usual, logOf(s.t), noMetrics())
+	answers := make([]Answer, len(attempts))
+	var batch []*asked
+	for i, a := range attempts {
+		batch = append(batch, s.inHand(a, &answers[i]))
+	}
+	c.serve(s.t.Context(), batch)
+	return answers
+}
+
+// meanwhile holds what a transaction did until a batch waits for it.
+func (s *sale) meanwhile(act func(tx pgx.Tx) error, attempts ...Attempt) (answers []Answer) {
+	s.t.Helper()
+	var served sync.WaitGroup
+	err := pg.InTx(s.t.Context(), s.pool, func(tx pgx.Tx) error {
+		if err := act(tx); err != nil {
+			return err
+		}
+		served.Go(func() { answers = s.serveBatch(attempts...) })
+		s.until("the batch waits", `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`, 1)
+		return nil
+	})
+	served.Wait()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answers
+}
+
+// Whoever leaves the choice is not refused for what others of the batch were promised
+// and do not get: a seat that is free all the time, or as good as free, is had.
+func TestAnothersVainAttemptRefusesNobody(t *testing.T) {
+	two := func(t *testing.T) *sale { return openSale(t, pgtest.New(t), 2, 0, "").rowsOf(2) }
+	pair := func(s *sale) []Attempt {
+		return []Attempt{s.best("A", "k", Best{Count: 2}), s.best("B", "k", Best{Count: 1})}
+	}
+	sold := func(s *sale) {
+		s.claimer(usual).Claim(t.Context(), s.attempt("sold", "k", s.seats[1]))
+		s.pay("sold")
+	}
+	for what, serve := range map[string]func(s *sale) []Answer{
+		"a seat of the promised pair is withdrawn": func(s *sale) []Answer {
+			return s.meanwhile(func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), `UPDATE seats SET withdrawn_at = now(), held_back = true WHERE id = $1`, s.seats[1])
+				return err
+			}, pair(s)...)
+		},
+		"a seat of the promised pair is claimed by name": func(s *sale) []Answer {
+			return s.meanwhile(func(tx pgx.Tx) error {
+				var won []int
+				var named Answer
+				x := []*asked{s.inHand(s.attempt("X", "k", s.seats[1]), &named)}
+				var b pgx.Batch
+				makeAccounts(&b, x)
+				lockAccounts(&b, x, nil)
+				grant(&b, x, &won)
+				return tx.SendBatch(t.Context(), &b).Close()
+			}, pair(s)...)
+		},
+		"the lapsed seat is named together with a sold one": func(s *sale) []Answer {
+			sold(s)
+			s.claimer(usual).Claim(t.Context(), s.attempt("lapsed", "k", s.seats[0]))
+			s.lapse("lapsed")
+			return s.serveBatch(s.attempt("A", "k", s.seats...), s.best("B", "k", Best{Count: 1}))
+		},
+		"the free seat is named together with a sold one": func(s *sale) []Answer {
+			sold(s)
+			return s.serveBatch(s.attempt("A", "k", s.seats...), s.best("B", "k", Best{Count: 1}))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if got := serve(two(t)); got[0].Outcome == Claimed || got[1].Outcome != Claimed {
+				t.Errorf("who wants both: %+v; who wants one: %+v, want it claimed", got[0], got[1])
+			}
+		})
+	}
+}
+
+// Two wheelchairs that may sit apart are seated where no two places are side by side.
+func TestWheelchairsMaySitApart(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 20, 0, "order_limit = 6, account_limit = 6").rowsOf(10)
+	s.exec(`UPDATE seats SET kind = 'accessible' WHERE event_id = $1 AND pos IN (0, 10)`, s.event)
+	together := s.serveBatch(s.best("A", "k", Best{Count: 4, Accessible: 2}))[0]
+	if together.Outcome != SoldOut || together.Left != 0 {
+		t.Errorf("two places together: %+v, want sold out and none left", together)
+	}
+	apart := s.serveBatch(s.best("B", "k", Best{Count: 4, Accessible: 2, Split: true}))[0]
+	if apart.Outcome != Claimed || fmt.Sprint(slices.Sorted(slices.Values(s.positions(apart)))) != "[0 1 10 11]" {
+		t.Errorf("two with company each: %+v, want the places and the seats beside them", apart)
 	}
 }

@@ -16,7 +16,7 @@ type standing struct {
 	i                        int
 	prior                    uuid.UUID // the order that was made under its key
 	sameBody                 bool
-	open                     bool
+	shut                     Outcome // why nothing is sold to it now; empty: it is
 	orderLimit, accountLimit int
 	held, heldByPass         int // seats, by the account and of these by the pass
 	lapses, lapseLimit       int // orders that the account let lapse
@@ -49,8 +49,8 @@ func (a *asked) judge(s standing) verdict {
 		return verdict{answer: Answer{Outcome: Already, Order: s.prior}}
 	case s.prior != uuid.Nil:
 		return verdict{answer: Answer{Outcome: KeyReused}}
-	case !s.open:
-		return verdict{answer: Answer{Outcome: SaleClosed}}
+	case s.shut != "":
+		return verdict{answer: Answer{Outcome: s.shut}}
 	case size > s.orderLimit:
 		return verdict{answer: Answer{Outcome: OverLimit, Limit: OrderLimit}}
 	case s.pending != uuid.Nil:
@@ -140,8 +140,13 @@ func explain(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) ([]verd
 		  ) lapsed
 		)
 		SELECT a.i, prior.id, coalesce(prior.body_hash = a.body_hash, false),
-		  coalesce(e.epoch = a.epoch AND e.control IN ('run', 'paused') AND `+mayClaim+`
-		    AND (e.closes_at IS NULL OR now() < e.closes_at), false),
+		  CASE
+		    WHEN e.id IS NULL OR e.epoch <> a.epoch OR e.control NOT IN ('run', 'paused') OR e.closes_at <= now() THEN 'sale_closed'
+		    WHEN `+mayClaim+` THEN ''
+		    WHEN e.admission <> 'open' OR a.take <> 0 THEN 'sale_closed'
+		    WHEN e.opens_at <= now() THEN 'sale_paused'
+		    ELSE 'sale_not_open'
+		  END,
 		  coalesce(e.order_limit, 0), coalesce(e.account_limit, 0),
 		  own.held, own.by_pass, own.pending,
 		  own.lapses, coalesce(e.lapse_limit, 0), coalesce(own.lapsed_at + e.cool_down - now(), interval '0'),
@@ -183,7 +188,7 @@ func explain(ctx context.Context, conn *pgxpool.Conn, attempts []*asked) ([]verd
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (verdict, error) {
 		var s standing
 		var prior, pending *uuid.UUID
-		err := row.Scan(&s.i, &prior, &s.sameBody, &s.open, &s.orderLimit, &s.accountLimit,
+		err := row.Scan(&s.i, &prior, &s.sameBody, &s.shut, &s.orderLimit, &s.accountLimit,
 			&s.held, &s.heldByPass, &pending, &s.lapses, &s.lapseLimit, &s.cooling,
 			&s.codeKnown, &s.codeUses, &s.codeSeats, &s.codeComing, &s.codeBack, &s.lapsedByCode,
 			&s.overTier, &s.kept, &s.keptSeats, &s.taken, &s.free, &s.coming, &s.lapsedOwn, &s.lapsed)

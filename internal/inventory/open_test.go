@@ -8,14 +8,15 @@ import (
 )
 
 // Where there is a line, nothing is claimed without a pass; where there is none,
-// nothing by one, nothing before the opening, and nothing while the sale is paused.
+// nothing by one, nothing before the opening, and nothing while the sale is paused;
+// of these only a sale that is over is told so.
 func TestAPassIsNeededWhereThereIsALine(t *testing.T) {
 	pool := pgtest.New(t)
 	for set, want := range map[string]map[bool]Outcome{ // with a pass, and without
 		"admission = 'line'": {true: Claimed, false: SaleClosed},
 		"admission = 'open'": {true: SaleClosed, false: Claimed},
-		"admission = 'open', opens_at = now() + interval '1 hour'": {true: SaleClosed, false: SaleClosed},
-		"admission = 'open', control = 'paused'":                   {true: SaleClosed, false: SaleClosed},
+		"admission = 'open', opens_at = now() + interval '1 hour'": {true: SaleClosed, false: SaleNotOpen},
+		"admission = 'open', control = 'paused'":                   {true: SaleClosed, false: SalePaused},
 		"admission = 'open', control = 'closed'":                   {true: SaleClosed, false: SaleClosed},
 	} {
 		s := openSale(t, pool, 2, 0, set)

@@ -259,3 +259,27 @@ func TestLateMoneySpendsTheCodeAgain(t *testing.T) {
 		t.Error("late money did not take the seats again, within the tier's limit")
 	}
 }
+
+// Late money takes an order's seats again where there is no line, and so no pass.
+func TestLateMoneyNeedsNoPassWhereThereIsNoLine(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 2, 0, "admission = 'open', late = 'reclaim'")
+	a := s.attempt("a", "k", s.seats[0])
+	a.Take, a.Place = 0, 0
+	order := s.claimer(usual).Claim(t.Context(), a).Order
+	s.lapse("a")
+	s.end("a", Expired)
+	payment := uuid.New()
+	s.exec(`INSERT INTO payments (id, order_id, provider, status, amount_minor, currency, captured_minor, stands, captured_at)
+		SELECT $2, id, 'test', 'captured', amount_minor, currency, amount_minor, 'on_order', now() FROM orders WHERE id = $1`, order, payment)
+	var version int64
+	err := pg.InTx(t.Context(), s.pool, func(tx pgx.Tx) error {
+		_, err := LockToReclaim(t.Context(), tx, order)
+		if err == nil {
+			version, err = Reclaim(t.Context(), tx, order, payment)
+		}
+		return err
+	})
+	if err != nil || version == 0 {
+		t.Errorf("version %d, %v: the seat is free, and the event says reclaim", version, err)
+	}
+}

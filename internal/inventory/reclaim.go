@@ -42,8 +42,8 @@ func LockToReclaim(ctx context.Context, tx pgx.Tx, order uuid.UUID) (bool, error
 
 // Reclaim takes the seats of an expired order again, for money that came too
 // late, and pays it: all of them or none. The seats have to be free, the account,
-// the pass and the code to have room, and the sale to go on, as for a claim. 0: nothing was
-// changed. Else it is the order's new version.
+// the pass, if it was made with one, and the code to have room, and the sale to go on,
+// as for a claim. 0: nothing was changed. Else it is the order's new version.
 //
 // The caller holds the account (LockToReclaim) and then the order.
 func Reclaim(ctx context.Context, tx pgx.Tx, order, payment uuid.UUID) (version int64, err error) {
@@ -63,11 +63,11 @@ func Reclaim(ctx context.Context, tx pgx.Tx, order, payment uuid.UUID) (version 
 		    AND (e.closes_at IS NULL OR statement_timestamp() < e.closes_at)
 		    AND b.event_id = o.event_id AND b.account = o.account AND b.held + o.seat_count <= e.account_limit
 		    AND (SELECT count(*) FROM seen) = o.seat_count
-		    AND o.seat_count + (SELECT coalesce(sum(r.seat_count - r.given_back), 0) FROM orders r
+		    AND (o.take = 0 OR o.seat_count + (SELECT coalesce(sum(r.seat_count - r.given_back), 0) FROM orders r
 		      WHERE r.event_id = o.event_id AND r.account = o.account AND r.epoch = o.epoch AND r.take = o.take
 		        AND r.status IN ('pending', 'paid'))
 		      <= coalesce((SELECT p.quota FROM passes p
-		        WHERE p.event_id = o.event_id AND p.epoch = o.epoch AND p.take = o.take), 0)
+		        WHERE p.event_id = o.event_id AND p.epoch = o.epoch AND p.take = o.take), 0))
 		    AND (o.code IS NULL OR EXISTS (SELECT FROM presale_codes c WHERE c.event_id = o.event_id AND c.hash = o.code
 		      AND c.used < c.uses AND c.seats_used + o.seat_count <= c.seats))
 		    AND (e.tier_limits IS NULL OR NOT EXISTS (

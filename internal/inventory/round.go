@@ -92,6 +92,7 @@ func (c *Claimer) refuse(ctx context.Context, batch []*asked) (lapsed []uuid.UUI
 		return nil, fmt.Errorf("%w: %w", errUnsent, err)
 	}
 	defer conn.Release()
+	doubt(batch)
 	verdicts, err := explain(ctx, conn, batch)
 	if err != nil {
 		return nil, err

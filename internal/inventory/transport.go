@@ -112,7 +112,7 @@ func read(data []byte) (Answer, error) {
 		return Answer{}, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 	switch r.Outcome {
-	case Claimed, Already, Taken, SoldOut, OverLimit, KeyReused, SaleClosed, CodeUnknown, CodeSpent, CodeNeeded, CoolDown:
+	case Claimed, Already, Taken, SoldOut, OverLimit, KeyReused, SaleClosed, SaleNotOpen, SalePaused, CodeUnknown, CodeSpent, CodeNeeded, CoolDown:
 		return Answer(r), nil
 	case Busy:
 		return Answer{}, ErrBusy
