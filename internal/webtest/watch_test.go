@@ -38,7 +38,7 @@ func (w *world) waits(t *testing.T) {
 		look();
 		new MutationObserver(look).observe(document.getElementById("wait"), {subtree: true, childList: true, attributes: true, characterData: true});
 		const say = document.getElementById("say");
-		if (say.textContent) seen.said.push([performance.now(), say.textContent]);
+		if (say.textContent) seen.said.push([0, say.textContent]); // since when is not known here
 		new MutationObserver(() => seen.said.push([performance.now(), say.textContent])).observe(say, {childList: true, characterData: true, subtree: true});
 		return say.getAttribute("aria-live") === "polite" && say.getAttribute("role") === "status" })()`)
 	b.within(90*time.Second, "the turn, and the word of it", `window.seen.said.some(s => s[1].startsWith("It is your turn"))`)
