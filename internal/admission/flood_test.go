@@ -46,8 +46,8 @@ func p99(sorted []time.Duration) time.Duration { return sorted[len(sorted)*99/10
 func TestFloodOfOneEventIsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ball = "ball"
-		// A place takes three calls of 30 ms, of 48 at once: 533 joins a second.
-		const capacity, seconds = 533, 2
+		// A place takes three calls of 30 ms, of JoinsAtOnce at once.
+		const capacity, seconds = admission.JoinsAtOnce * 1000 / (3 * 30), 2
 		times := 100
 		if raced { // which bears 8,000 goroutines
 			times = 3

@@ -68,7 +68,10 @@ func (s *served) pace(rate float64) float64 {
 // serves takes in how many were let in, and says so where the store lets in fewer
 // than the rate.
 func (r *Release) serves(now time.Time, door Door, atDoor int64) {
-	enough := r.rate + doorSpare // reports of who stands at doors are a second old
+	// Reports of who stands at doors are a second old. The front keeps the rate and
+	// doorSpare there, one fewer whenever somebody has gone in: a bound as high would
+	// leave out the very steps that let people in, and call a sound store slow.
+	enough := r.rate + doorSpare/2
 	stood := r.state.lets() && float64(door.Budget) >= enough && float64(atDoor) >= enough
 	r.served.see(now, r.taken, r.rate, stood)
 	if r.served.pace(r.rate) > 0 {

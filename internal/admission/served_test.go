@@ -74,3 +74,47 @@ func TestAWaitIsToldByWhatASlowStoreLetsIn(t *testing.T) {
 		})
 	}
 }
+
+// A small sale is told of its store as a large one: that it lets in fewer than the
+// rate, and how many, though only a handful stand at the doors.
+func TestASmallSaleIsToldWhatASlowStoreLetsIn(t *testing.T) {
+	for _, c := range []struct {
+		rate  float64
+		takes time.Duration
+	}{{1, 20 * time.Millisecond}, {2, 40 * time.Millisecond}} {
+		t.Run(fmt.Sprintf("%v/s, %s", c.rate, c.takes), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const seconds = 300
+				w := newWorld(t, c.rate, 1_000_000)
+				w.sale.OpensAt = time.Now().Add(20 * time.Second)
+				lines, _ := w.replica(t, newMemory(c.takes, c.takes))
+				l := line(t, lines)
+				ctx, done := context.WithCancel(t.Context())
+				var fans sync.WaitGroup
+				for i := range int(1.5*seconds*c.rate) + 60 {
+					k := ticket(t, l, join(t, l, i))
+					fans.Go(func() { comes(ctx, l, k) }) //nolint:errcheck // until the end
+				}
+				wait(ctx, time.Until(w.sale.OpensAt)+time.Minute) //nolint:errcheck // virtual
+				var told float64
+				by, before := map[admission.Limit]int{}, l.Standing().Taken
+				for range seconds {
+					wait(ctx, time.Second) //nolint:errcheck // virtual
+					f := l.Standing().Figures
+					by[f.By]++
+					told += f.Pace / seconds
+				}
+				in := float64(l.Standing().Taken-before) / seconds
+				t.Logf("let in %.2f/s of %v/s, told %.2f/s in the mean, bounded by %v", in, c.rate, told, by)
+				if in > 0.9*c.rate {
+					t.Fatalf("let in %.2f/s of %v/s: the store is not slow", in, c.rate)
+				}
+				if by[admission.ByStore] < seconds*9/10 || told < 0.9*in || told > 1.1*in {
+					t.Errorf("told %.2f/s, bounded by %v; want %.2f/s by %s", told, by, in, admission.ByStore)
+				}
+				done()
+				fans.Wait()
+			})
+		})
+	}
+}

@@ -22,12 +22,18 @@ type forecast struct {
 
 // At a constant rate the published median of the wait is right within a fifth,
 // for everybody who waits and whenever they look, once it is known how many of
-// those called come: here seven in ten, of whom nobody knew.
+// those called come: here seven in ten, of whom nobody knew. Where one a second
+// comes in, or fewer, a minute is too few people to know that by, and the half that is
+// taken for it until then shows. The rate is got, and the store, which is sound, is
+// never said to bound it.
 func TestETAIsRightWithinAFifth(t *testing.T) {
-	for _, rate := range []float64{10, 40} {
+	for _, c := range []struct {
+		rate float64
+		off  float64 // at worst
+	}{{0.4, 0.4}, {1, 0.25}, {10, 0.2}, {40, 0.2}} {
 		synctest.Test(t, func(t *testing.T) {
-			people := int64(400 * rate)
-			w := newWorld(t, rate, 1_000_000)
+			people := int64(400 * c.rate)
+			w := newWorld(t, c.rate, 1_000_000)
 			w.sale.OpensAt = time.Now().Add(time.Minute)
 			lines, _ := w.replica(t, newMemory(2*time.Millisecond, 8*time.Millisecond))
 			l := line(t, lines)
@@ -35,11 +41,12 @@ func TestETAIsRightWithinAFifth(t *testing.T) {
 			var fans sync.WaitGroup
 			for i := range int(people) {
 				k := ticket(t, l, join(t, l, i))
-				if rand.IntN(10) < 7 {
+				if 7*i%10 < 7 { // evenly, for of so few it would be chance
 					fans.Go(func() { comes(ctx, l, k) }) //nolint:errcheck // until the end
 				}
 			}
 			wait(ctx, time.Until(w.sale.OpensAt)+time.Minute) //nolint:errcheck // virtual
+			from, had := time.Now(), len(w.after(0))
 			var told []forecast
 			called := make([]time.Time, people)
 			for s := l.Standing(); s.Front < people; s = l.Standing() {
@@ -48,33 +55,46 @@ func TestETAIsRightWithinAFifth(t *testing.T) {
 						called[n] = time.Now()
 					}
 				}
+				if by := s.Figures.By; by != admission.ByRate {
+					t.Fatalf("at %v/s %s is said to bound the rate, and not who set it", c.rate, by)
+				}
 				told = append(told, forecast{time.Now(), s.Front, s.Figures})
 				wait(ctx, time.Second) //nolint:errcheck // virtual
 			}
-			var errs []float64
-			for _, f := range told {
-				for n := f.front; n < people; n += 25 {
-					p50, _, known := f.of.ETA(admission.Ahead(n, f.front), f.at)
-					took := called[n].Sub(f.at)
-					if called[n].IsZero() || took < 30*time.Second {
-						continue // not called while we looked, or in a moment
-					}
-					if !known {
-						t.Fatalf("nobody can say at %s how long %d takes: %+v", f.at, n, f.of)
-					}
-					errs = append(errs, math.Abs(p50.Seconds()-took.Seconds())/took.Seconds())
-				}
-			}
-			slices.Sort(errs)
+			got := float64(len(w.after(0))-had) / time.Since(from).Seconds()
+			errs := offBy(t, told, called)
 			worst := errs[len(errs)-1]
-			t.Logf("at %v/s, %d forecasts: error %.1f %% in the median, %.1f %% at worst", rate, len(errs), 100*errs[len(errs)/2], 100*worst)
-			if worst > 0.2 || len(errs) < 500 {
-				t.Errorf("%.1f %% off at worst, want at most 20 %%, of %d forecasts", 100*worst, len(errs))
+			t.Logf("at %v/s %.2f/s were let in; %d forecasts: error %.1f %% in the median, %.1f %% at worst", c.rate, got, len(errs), 100*errs[len(errs)/2], 100*worst)
+			if worst > c.off || len(errs) < 500 {
+				t.Errorf("%.1f %% off at worst, want at most %.0f %%, of %d forecasts", 100*worst, 100*c.off, len(errs))
+			}
+			if got < 0.95*c.rate {
+				t.Errorf("%.2f/s were let in, want %v/s", got, c.rate)
 			}
 			done()
 			fans.Wait()
 		})
 	}
+}
+
+// offBy is by which share of the wait each forecast was wrong, ascending. Of those
+// not called while we looked, or called in a moment, there is none.
+func offBy(t *testing.T, told []forecast, called []time.Time) (errs []float64) {
+	for _, f := range told {
+		for n := f.front; n < int64(len(called)); n += 5 {
+			p50, _, known := f.of.ETA(admission.Ahead(n, f.front), f.at)
+			took := called[n].Sub(f.at)
+			if called[n].IsZero() || took < 30*time.Second {
+				continue
+			}
+			if !known {
+				t.Fatalf("nobody can say at %s how long %d takes: %+v", f.at, n, f.of)
+			}
+			errs = append(errs, math.Abs(p50.Seconds()-took.Seconds())/took.Seconds())
+		}
+	}
+	slices.Sort(errs)
+	return errs
 }
 
 // Where the cap on people inside lets in fewer than the rate, the median of the
