@@ -42,7 +42,7 @@ func (c *eventCreateCmd) Run(ctx context.Context, out io.Writer) error {
 	}
 	event := listing.Event(file)
 	event.Organiser = c.Organiser
-	if err := listing.Check(event, hall.Kept()); err != nil {
+	if err := listing.Check(event, hall.Kept(), time.Now()); err != nil {
 		return refuse("%v", err)
 	}
 	if event.AccessCodes, err = codesOf(c.File, file); err != nil {

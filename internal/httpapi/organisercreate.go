@@ -158,7 +158,7 @@ func (a *API) readListing(c *fiber.Ctx) (r listingRequest, err error) {
 	}
 	r.event = listing.Event(file)
 	r.event.Organiser, r.event.By = r.key.Organiser, r.key.Name
-	return r, flawed(listing.Check(r.event, r.hall.Kept()))
+	return r, flawed(listing.Check(r.event, r.hall.Kept(), time.Now()))
 }
 
 // hallOf is what the file sells; nil: nothing yet. What it names is sent with it, for

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"waitroom/examples"
 	"waitroom/internal/demo"
@@ -44,6 +45,7 @@ func TestEventsAreCreated(t *testing.T) {
 		"a plan that is not sent": {"file": file},
 		"a plan that is not JSON": {"file": file, "plan": map[string]any{"name": "hall.json", "text": "{"}},
 		"codes in a file":         {"file": file + "codes:\n  file: codes.txt\n", "plan": plan},
+		"last year's dates":       {"file": strings.Replace(file, "opens_at: now", "opens_at: "+time.Now().AddDate(-1, 0, 0).Format(time.RFC3339), 1), "plan": plan},
 		"a price for nothing":     {"file": file + "  Nowhere: 1.00\n", "plan": plan},
 	} {
 		a := d.want(d.ask("POST", "/v1/organiser/events", "", wrong), 422, "flawed_file")

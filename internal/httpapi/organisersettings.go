@@ -278,8 +278,8 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 		return old, problem("sale_closed", "closes_at is past: closed is final.")
 	case moved && !old.OpensAt.After(now):
 		return old, senseless("opens_at", "what it is: the sale has begun")
-	case moved && e.OpensAt.Before(now.Add(-pastOpening)):
-		return old, senseless("opens_at", fmt.Sprintf("a time to come, or within the last %s: once it has passed it stays", pastOpening))
+	case moved && e.OpensAt.Before(now.Add(-inventory.PastOpening)):
+		return old, senseless("opens_at", fmt.Sprintf("a time to come, or within the last %s: once it has passed it stays", inventory.PastOpening))
 	case moved && e.Draw != nil && e.OpensAt.Before(e.Draw.LobbyClosesAt.Add(inventory.DrawLead)):
 		return old, senseless("opens_at", fmt.Sprintf("at least %s after the lobby closes, at %s: the draw comes between",
 			inventory.DrawLead, e.Draw.LobbyClosesAt.UTC().Format(time.RFC3339)))
@@ -293,10 +293,6 @@ func (r revision) decide(now time.Time, old inventory.Event) (inventory.Event, e
 func reopens(now time.Time, was, is *time.Time) bool {
 	return was != nil && !was.After(now) && (is == nil || !is.Equal(*was))
 }
-
-// pastOpening is how long ago an opening may be set to: for clocks that differ, and
-// for "now".
-const pastOpening = time.Minute
 
 func (r revision) movesLimit(old inventory.Event) bool {
 	was, is := old.RefundLimit, r.body.RefundLimit

@@ -43,6 +43,10 @@ const (
 	EndsFirst   Change = "closes_first" // the sale, or the lobby, would close before it opens
 )
 
+// PastOpening is how long ago an opening may be set to: for clocks that differ, and
+// for "now".
+const PastOpening = time.Minute
+
 // DrawLead is the least time from a lobby's closing to the opening: the draw comes
 // between.
 const DrawLead = 15 * time.Second

@@ -3,6 +3,7 @@ package listing
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"waitroom/internal/inventory"
 	"waitroom/internal/seating"
@@ -16,9 +17,12 @@ type Misfit struct{ Field, Why string }
 func (m Misfit) Error() string { return m.Field + ": " + m.Why }
 
 // Check refuses an event that could not be sold as it is listed: prices that cannot
-// be charged, limits and presales that name what the hall has not. The error is a
-// Misfit. hall may be nil.
-func Check(e inventory.Event, hall *inventory.Hall) error {
+// be charged, limits and presales that name what the hall has not, and times that are
+// past. The error is a Misfit. hall may be nil.
+func Check(e inventory.Event, hall *inventory.Hall, now time.Time) error {
+	if field, why := past(e, now); field != "" {
+		return Misfit{field, why}
+	}
 	if err := Chargeable(e.Currency, hall); err != nil {
 		return err
 	}
@@ -26,6 +30,21 @@ func Check(e inventory.Event, hall *inventory.Hall) error {
 		return Misfit{field, why}
 	}
 	return nil
+}
+
+// past names a time that is over: a sale with last year's dates would be over at
+// once, or begin at once and let in whoever comes first, and a lobby that has closed
+// has nobody in it to draw. The times of a sale that is there are held to the same.
+func past(e inventory.Event, now time.Time) (setting, why string) {
+	switch {
+	case e.OpensAt.Before(now.Add(-inventory.PastOpening)):
+		return "opens_at", fmt.Sprintf("%s is past: want now, a time to come, or one within the last %s", e.OpensAt.Format(time.RFC3339), inventory.PastOpening)
+	case e.Draw != nil && !e.Draw.LobbyClosesAt.After(now):
+		return "draw.lobby_closes_at", fmt.Sprintf("%s is past: want a time to come, or nobody can be drawn", e.Draw.LobbyClosesAt.Format(time.RFC3339))
+	case e.ClosesAt != nil && !e.ClosesAt.After(now):
+		return "closes_at", e.ClosesAt.Format(time.RFC3339) + " is past: want a time to come, or nobody is ever let in"
+	}
+	return "", ""
 }
 
 // Chargeable refuses prices that the payment provider could not be told
