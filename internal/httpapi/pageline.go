@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -93,6 +94,7 @@ type placePage struct {
 	OpensAt                         time.Time // zero: it has begun
 	Until                           time.Time // of the pass in this browser; zero: it has none
 	EtaText, VerdictText, StateText string
+	Again                           string    // in how many seconds to come again to the door; "": nobody said
 	ComeBy                          time.Time // called: until then it is not late; zero: nobody can say, or it is
 	Late, Exceeds, Standby          bool      // Standby: its holder stays though those ahead want more than there is
 	Wave                            bool      // tickets came back since everything was gone
@@ -103,10 +105,10 @@ type placePage struct {
 	Orders                          []uuid.UUID
 }
 
-func (p *pages) place(c *fiber.Ctx) error { return p.standing(c, "") }
+func (p *pages) place(c *fiber.Ctx) error { return p.standing(c, "", "") }
 
-// standing shows where the browser's place stands now.
-func (p *pages) standing(c *fiber.Ctx, message string) error {
+// standing shows where the browser's place stands now, and when to come again.
+func (p *pages) standing(c *fiber.Ctx, message, again string) error {
 	r, err := p.holder(c)
 	if err != nil {
 		return p.outside(c, err)
@@ -134,7 +136,7 @@ func (p *pages) standing(c *fiber.Ctx, message string) error {
 		EtaText: l.etaText(at), VerdictText: l.verdictText(at), Seats: viewOf(at.Stock), Stock: true, Orders: keptOrders(c),
 	}
 	page.frame = p.frame(c, page.Head, "/place")
-	page.Message = message
+	page.Message, page.Again = message, again
 	page.Late, page.Standby, page.Exceeds = at.Late, cookie(c, standbyCookie) != "", at.Exceeds
 	standing := r.line.Standing()
 	page.Wave = standing.Figures.Wave > 1 && at.State == admission.Open
@@ -232,8 +234,9 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 		return p.askAtDoor(c, refused)
 	}
 	if err != nil {
-		return p.standing(c, "")
+		return p.standing(c, "", "")
 	}
+	again := ""
 	switch answer := out.body.(type) {
 	case passBody:
 		p.keep(c, passCookie, answer.Pass, time.Until(answer.ExpiresAt))
@@ -243,8 +246,9 @@ func (p *pages) goIn(c *fiber.Ctx) error {
 			p.keep(c, ticketCookie, answer.Ticket, cookieLife)
 		}
 		if answer.State == admission.ViewWaiting {
-			return p.standing(c, p.tongue(c).Say("place.not_yet"))
+			return p.standing(c, p.tongue(c).Say("place.not_yet"), "")
 		}
+		again = strconv.FormatFloat(answer.RetryAfter, 'f', -1, 64)
 	}
-	return p.standing(c, p.tongue(c).Say("place.at_door"))
+	return p.standing(c, p.tongue(c).Say("place.at_door"), again)
 }

@@ -153,5 +153,5 @@ func (p *pages) done(c *fiber.Ctx) error {
 	if err := line.Gone(ctx, pass); err != nil {
 		return p.sorry(c, p.api.lineRefused("give back", err))
 	}
-	return p.standing(c, p.tongue(c).Say("place.thanks"))
+	return p.standing(c, p.tongue(c).Say("place.thanks"), "")
 }

@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +43,44 @@ func TestOnePlaceOnePass(t *testing.T) {
 		}
 	}
 	h.until("counted once in the document", func() bool { return h.status().Taken == 5 })
+}
+
+// Who is held at the door and not let in is told to come again within 0.3 s, to the
+// millisecond, in the answer and in the page; the header says a second, for it knows
+// of no less.
+func TestWhoIsHeldIsToldToComeBackAtOnce(t *testing.T) {
+	event := demotest.Event()
+	rate := 0.001
+	event.Rate = &rate
+	h := open(t, demo.Build{Event: event})
+	j := h.join("")
+	soon := func(what string, s float64) {
+		if s < 0 || s > 0.3 {
+			t.Errorf("%s says: in %v s, want 0.3 at most", what, s)
+		}
+	}
+	var told struct {
+		State string
+		Again float64 `json:"retry_after_s"`
+	}
+	a := h.askPass(j)
+	for h.want(a, 202, "").into(t, &told); told.State != "called"; h.want(a, 202, "").into(t, &told) {
+		a = h.askPass(j)
+	}
+	soon("the answer", told.Again)
+	if after := a.header.Get("Retry-After"); after != "1" {
+		t.Errorf("Retry-After: %s, want 1", after)
+	}
+	page := h.do(call{method: "POST", path: "/e/" + event.ID + "/pass", page: true, header: map[string]string{"Cookie": "ticket." + event.ID + "=" + j.Ticket}})
+	said := regexp.MustCompile(`id="door" data-again="([0-9.]+)"`).FindSubmatch(page.body)
+	if said == nil {
+		t.Fatalf("the page says nothing: %s", page)
+	}
+	again, err := strconv.ParseFloat(string(said[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon("the page", again)
 }
 
 // A pass that is given back is written down before anybody is thanked for it, by

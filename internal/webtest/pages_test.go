@@ -13,6 +13,7 @@ func TestPages(t *testing.T) {
 	t.Run("a place stays the same", w.again)
 	t.Run("a place given up in one tab is given up in all", w.leftElsewhere)
 	t.Run("a pass that ran out by another tab is told at the door", w.overElsewhere)
+	t.Run("who is held at the door comes back when told to", w.comesBackInTime)
 	t.Run("the back button leads to the order", w.back)
 	t.Run("who pays too late is told so", w.tooLate)
 	t.Run("a payment that failed can be made anew", w.paidAnew)

@@ -616,7 +616,8 @@ export interface paths {
          * @description Needs events:write. It lets nobody in before it has a rate and seats. What the
          *     file or the plan says wrongly is 422 flawed_file, with every place in `flaws`;
          *     an id that is taken is 409 event_exists, also when the answer to the first was
-         *     lost.
+         *     lost. A time that is past is flawed_file as well: an opens_at of more than a
+         *     minute ago, a lobby_closes_at, a closes_at.
          */
         post: operations["createEvent"];
         delete?: never;
@@ -1672,6 +1673,7 @@ export interface components {
             /** @description In the grace lane */
             late: boolean;
             reason: string;
+            /** @description To the millisecond. At the door one is to come again within 0.3 s, and who waits a whole second there leaves credit unused. Retry-After is the same in whole seconds, rounded up */
             retry_after_s: number;
             sale_state: components["schemas"]["SaleState"];
             /** @enum {string} */
@@ -2515,9 +2517,11 @@ export interface operations {
                     "application/json": components["schemas"]["Pass"];
                 };
             };
-            /** @description Not yet; come again */
+            /** @description Not yet; come again after retry_after_s */
             202: {
                 headers: {
+                    /** @description Seconds, rounded up: retry_after_s is finer */
+                    "Retry-After": number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3578,10 +3582,10 @@ export interface operations {
                         as_of: string;
                         event: string;
                         /**
-                         * @description What bounds the rate in force now
+                         * @description What bounds the rate in force now, or how many come in at all: as in the status
                          * @enum {string}
                          */
-                        limited_by: "organiser" | "claims" | "payments" | "inside";
+                        limited_by: "organiser" | "claims" | "payments" | "inside" | "store";
                         /** @description null: nobody can say */
                         outlook: components["schemas"]["Outlook"] | null;
                         /** @description null: none is set */

@@ -29,4 +29,5 @@ export const states: Record<string, [says: string, tone: string]> = {
 
 export const bounds: Record<string, string> = {
   organiser: "the rate that you set", claims: "what the claimers bear", payments: "what the payment provider takes", inside: "how many may be inside",
+  store: "how fast the store writes down who comes in",
 };

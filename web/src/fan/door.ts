@@ -3,12 +3,15 @@ import { by, parsed } from "./page";
 import { tell } from "./speech";
 import { say } from "./words";
 
-// stands is what the answer's page says: of the lane, and whether there is still a
-// place that goes in. One that is over, or was left elsewhere, does not.
-function stands(page: string): boolean {
+// stands is what the answer's page says: of the lane, and in how many milliseconds the
+// place is to come again. That is soon: whoever is first holds up all behind while away.
+// null: it goes in no more, as one that is over, or was left elsewhere.
+function stands(page: string): number | null {
   const there = parsed(page), lane = there.getElementById("late"), view = there.getElementById("place")?.dataset["view"];
   if (lane) by("late").hidden = lane.hidden;
-  return view === "called" || view === "waiting";
+  if (view !== "called" && view !== "waiting") return null;
+  const again = there.getElementById("door")?.dataset["again"];
+  return again ? 1000 * Number(again) : 500 + 500 * Math.random();
 }
 
 export function door(at: string): void {
@@ -20,10 +23,11 @@ export function door(at: string): void {
       const res = await fetch(form.action, { method: "POST", redirect: "manual" }).catch(() => null);
       if (res?.type === "opaqueredirect") { location.assign(at + "/seats"); return; }
       if (res?.status === 403) { form.submit(); return; } // something is asked for first: its page says what
-      if (res?.ok && !stands(await res.text())) { location.replace(at + "/place"); return; }
+      const next = res?.ok ? stands(await res.text()) : 2000 + 3000 * Math.random();
+      if (next === null) { location.replace(at + "/place"); return; }
       by("door").textContent = say("place.at_door_auto");
       tell(say("place.at_door_short"));
-      await new Promise((r) => setTimeout(r, res?.ok ? 500 + 500 * Math.random() : 2000 + 3000 * Math.random()));
+      await new Promise((r) => setTimeout(r, next));
       if (tries > 30 && document.hidden) break; // nobody looks: let others in
     }
     button.disabled = false;
