@@ -65,6 +65,13 @@ func newCourierMetrics(r prometheus.Registerer, log *slog.Logger, most, failing 
 			Name: "waitroom_webhook_failing_sends_in_flight", Help: "Attempts under way at endpoints whose last attempt had failed when they began.",
 		}),
 	}
+	// An alert asks by how much a count grew: it has to be there before its first one.
+	for _, e := range []webhooks.Ended{webhooks.Delivered, webhooks.Failed, webhooks.Dead, webhooks.LeaseLost, "unwritten"} {
+		m.attempts.WithLabelValues(string(e))
+	}
+	for _, reason := range []string{"gone", "failing"} {
+		m.disabled.WithLabelValues(reason)
+	}
 	f.NewGauge(prometheus.GaugeOpts{
 		Name: "waitroom_webhook_sends_in_flight_max", Help: "Attempts under way at most.",
 	}).Set(float64(most))

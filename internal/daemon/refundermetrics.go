@@ -48,7 +48,7 @@ func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfi
 		}
 		return 0
 	})
-	return &refundMetrics{
+	m := &refundMetrics{
 		throne: t,
 		calls: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "waitroom_refund_calls_total", Help: "Calls that are over and written down, by why they were made and what they came to.",
@@ -72,6 +72,8 @@ func newRefundMetrics(r prometheus.Registerer, o *outlet.Outlet, c RefunderConfi
 			Name: "waitroom_refund_outlet_stopped", Help: "1 while the provider refuses our key and nothing is sent.",
 		}),
 	}
+	m.closures.WithLabelValues(string(refunds.FailedLater)) // an alert asks by how much it grew
+	return m
 }
 
 // seen counts a call once what follows from it is written down.

@@ -29,7 +29,7 @@ func SetState(ctx context.Context, pool *pgxpool.Pool, id string, to State, w As
 			  failing_since = CASE WHEN state = 'disabled' THEN NULL ELSE failing_since END
 			WHERE id = $1 AND state = $3 RETURNING state, coalesce(reason, ''), version, failures, failing_since`,
 			e.ID, to, e.State).Scan(&e.State, &e.Reason, &e.Version, &e.Failures, &e.FailingSince)
-		if err == nil && was["state"] == Disabled && to == Active {
+		if err == nil && was["state"] == Disabled { // draining sends none of it, and active may follow
 			err = wake(ctx, tx, e.ID)
 		}
 		if err != nil {

@@ -335,6 +335,24 @@ func TestWhoAnswersSlowlyDelaysNoOther(t *testing.T) {
 	close(release)
 }
 
+// Whoever takes an endpoint back from disabled by way of draining waits no longer than
+// who does it at once.
+func TestBackByDrainingIsBack(t *testing.T) {
+	d := openDepot(t)
+	d.endpoint("e", "http://127.0.0.1:1/", "")
+	d.tell(1)
+	d.exec(`UPDATE deliveries SET due_at = now() + interval '20 hours'`)
+	d.exec(`UPDATE endpoints SET state = 'disabled', reason = 'failing', next_start_at = now() + interval '20 hours', failures = 20, failing_since = now()`)
+	for _, to := range []State{Draining, Active} {
+		if c, err := SetState(t.Context(), d.pool, "e", to, Asker{Organiser: "house", By: "desk"}); err != nil || c.Answer != Done {
+			t.Fatalf("%+v, %v", c, err)
+		}
+	}
+	if n := d.count(`SELECT count(*) FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id WHERE d.due_at <= now() AND p.next_start_at <= now()`); n != 1 {
+		t.Error("its delivery is not due")
+	}
+}
+
 // Another address is another receiver: it does not rest because the one before
 // asked to, is not disabled for its failures, and gets at once what waits. So it is
 // for the same one, when it comes back from disabled.

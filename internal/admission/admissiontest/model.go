@@ -1,10 +1,9 @@
 package admissiontest
 
 import (
-	"time"
-
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"pgregory.net/rapid"

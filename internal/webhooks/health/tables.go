@@ -63,7 +63,7 @@ func attemptsOf(ctx context.Context, tx *sql.Tx) ([]row, error) {
 		  SELECT FROM delivery_attempts first, endpoint_changes c
 		  WHERE (first.delivery_id, first.go) = (a.delivery_id, a.go)
 		    AND c.endpoint_id = a.endpoint_id AND (c.did IN ('added', 'edited')
-		      OR (c.did, c.old ->> 'state', c.new ->> 'state') = ('state', 'disabled', 'active'))
+		      OR (c.did, c.old ->> 'state') = ('state', 'disabled'))
 		    AND c.at >= first.started_at
 		)
 		ORDER BY a.started_at, a.id`)

@@ -61,7 +61,7 @@ func attemptRows(ctx context.Context, tx *sql.Tx) (all []Attempt, err error) {
 	rows, err := tx.QueryContext(ctx, `
 		WITH edited AS (
 		  SELECT endpoint_id, max(at) AS at FROM endpoint_changes
-		  WHERE did IN ('added', 'edited') OR did = 'state' AND old->>'state' = 'disabled' AND new->>'state' = 'active'
+		  WHERE did IN ('added', 'edited') OR did = 'state' AND old->>'state' = 'disabled'
 		  GROUP BY endpoint_id
 		), begun AS (
 		  SELECT delivery_id, go, min(started_at) AS at FROM delivery_attempts
