@@ -83,11 +83,12 @@ func TestACrowdIsOneRequest(t *testing.T) {
 func TestSharedPathsCarryNothingPersonal(t *testing.T) {
 	e := open(t, demo.Build{OpensIn: time.Hour}, nil)
 	page := e.do(call{path: "/e/" + demotest.EventID})
-	at := strings.Index(page.body, "/v1/public/events/"+demotest.EventID+"/seatmap.")
-	if page.status != 200 || at < 0 {
-		t.Fatalf("the event's page: %d, no seat map named", page.status)
+	_, after, named := strings.Cut(page.body, `data-plan="`)
+	if page.status != 200 || !named {
+		t.Fatalf("the event's page: %d, no plan named", page.status)
 	}
-	seatmap, _, _ := strings.Cut(page.body[at:], `"`)
+	plan, _, _ := strings.Cut(after, `"`)
+	seatmap := "/v1/public/events/" + demotest.EventID + "/seatmap." + plan + ".json"
 	all, _ := e.at200(seatmap)
 	for i, a := range all {
 		if a.status != 200 {

@@ -143,7 +143,7 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		return "", err
 	case !found:
 		return NoSuchItem, nil
-	case (d.Do == Push || d.Do == Renew) && i.ByHandMinor > 0:
+	case i.besideByHand(d.Do):
 		return ByHandToo, nil
 	case !slices.Contains(i.Can(), d.Do):
 		return NotNow, nil

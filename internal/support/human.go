@@ -51,6 +51,21 @@ type Item struct {
 	SeatsMayGo bool
 }
 
+// besideByHand says that what was refunded by hand, and that alone, is in the way: it
+// may be what the deed would send.
+func (i Item) besideByHand(do Do) bool {
+	if i.ByHandMinor == 0 || i.BackOtherwise {
+		return false
+	}
+	switch i.Status {
+	case refunds.Manual:
+		return do == Push
+	case refunds.RejectedFor, refunds.FailedLater:
+		return do == Renew
+	}
+	return false
+}
+
 // Can are the deeds that its state allows.
 func (i Item) Can() []Do {
 	if i.ResolvedAt != nil {
