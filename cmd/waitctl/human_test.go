@@ -11,12 +11,10 @@ import (
 	"waitroom/internal/support"
 )
 
-// An operator approves, refuses, limits, and works the human list off, all with
-// who and why; what they cannot do is refused and says why.
-func TestAPersonDecidesAtTheCommandLine(t *testing.T) {
-	w := newWaitctl(t)
-	h := orderstest.NewHall(t, w.pool, 4)
-	order, payment := h.Order(t, "ann", 2), uuid.New()
+// paid is ann's order of two seats, paid.
+func paid(t *testing.T, w waitctl, h *orderstest.Hall) (order, payment uuid.UUID) {
+	t.Helper()
+	order, payment = h.Order(t, "ann", 2), uuid.New()
 	for _, sql := range []string{
 		`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
 		 VALUES ($1, $2, 'stripe', 'pi_1', 'captured', 5000, 'EUR', 5000, 'on_order', now())`,
@@ -26,6 +24,15 @@ func TestAPersonDecidesAtTheCommandLine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return order, payment
+}
+
+// An operator approves, refuses, limits, and works the human list off, all with
+// who and why; what they cannot do is refused and says why.
+func TestAPersonDecidesAtTheCommandLine(t *testing.T) {
+	w := newWaitctl(t)
+	h := orderstest.NewHall(t, w.pool, 4)
+	order, _ := paid(t, w, h)
 	desk := daemon.Asking{Install: "here"}.SupportDesk()
 	ask := func(seat int) int64 {
 		t.Helper()
@@ -82,16 +89,9 @@ func TestAPersonDecidesAtTheCommandLine(t *testing.T) {
 func TestSeatsOfAnOrderRefundedByHandGoBackAtTheCommandLine(t *testing.T) {
 	w := newWaitctl(t)
 	h := orderstest.NewHall(t, w.pool, 4)
-	order, payment := h.Order(t, "ann", 2), uuid.New()
-	for _, sql := range []string{
-		`INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, captured_minor, stands, captured_at)
-		 VALUES ($1, $2, 'stripe', 'pi_1', 'captured', 5000, 'EUR', 5000, 'on_order', now())`,
-		`UPDATE orders SET status = 'paid', payment_id = $1, paid_at = now() WHERE id = $2`,
-		`INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('refund_by_hand', 're_1', $2, $1, 'by hand')`,
-	} {
-		if _, err := w.pool.Exec(t.Context(), sql, payment, order); err != nil {
-			t.Fatal(err)
-		}
+	order, payment := paid(t, w, h)
+	if _, err := w.pool.Exec(t.Context(), `INSERT INTO human_list (kind, subject, order_id, payment_id, detail) VALUES ('refund_by_hand', 're_1', $1, $2, 'by hand')`, order, payment); err != nil {
+		t.Fatal(err)
 	}
 	w.want(2, "not_now", "human", "give-back", "1", "--why", "refunded at the provider")
 	if _, err := w.pool.Exec(t.Context(), `INSERT INTO provider_refunds (provider, id, payment_id, amount_minor, currency, status) VALUES ('stripe', 're_1', $1, 5000, 'EUR', 'succeeded')`, payment); err != nil {

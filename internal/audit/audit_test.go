@@ -137,13 +137,39 @@ func run(t *testing.T, f facts) audit.Report {
 	return audit.Run(ctx, audit.Sources{DB: db, Queries: queries, Event: cmp.Or(f.event, "e"), Line: read(f.line), Witness: read(f.told)})
 }
 
+// judged fails unless the audit ends so.
+func judged(t *testing.T, r audit.Report, want int) {
+	t.Helper()
+	if r.Exit != want {
+		t.Errorf("exit %d, want %d\n%s", r.Exit, want, printed(r))
+	}
+}
+
+// caught fails unless the promise is found broken.
+func caught(t *testing.T, r audit.Report, promise string) {
+	t.Helper()
+	if r.Exit != audit.Broken || !slices.ContainsFunc(r.Checks, func(k audit.Check) bool { return k.Promise == promise && k.Violations > 0 }) {
+		t.Errorf("exit %d (%s); %s is not among what was found:\n%s", r.Exit, r.Fault, promise, printed(r))
+	}
+}
+
+// caughtBy fails unless that check finds its promise broken.
+func caughtBy(t *testing.T, r audit.Report, check string) {
+	t.Helper()
+	if r.Exit != audit.Broken || !slices.ContainsFunc(r.Checks, func(k audit.Check) bool { return k.Name == check && k.Violations > 0 }) {
+		t.Errorf("exit %d (%s); %q is not among what was found:\n%s", r.Exit, r.Fault, check, printed(r))
+	}
+}
+
+func printed(r audit.Report) string {
+	var b strings.Builder
+	r.Fprint(&b)
+	return b.String()
+}
+
 func TestARightSaleIsClean(t *testing.T) {
 	r := run(t, facts{line: line, told: told})
-	if r.Exit != audit.Clean {
-		var b strings.Builder
-		r.Fprint(&b)
-		t.Fatalf("exit %d, want 0\n%s", r.Exit, b.String())
-	}
+	judged(t, r, audit.Clean)
 	for _, p := range []string{"P1", "P2", "P3", "P4", "P6", "P7", "P8", "P9", "P12", "P13"} {
 		if r.Checked[p] == 0 {
 			t.Errorf("%s counted nothing", p)
@@ -159,11 +185,7 @@ func TestATestOvertakesNobody(t *testing.T) {
 		UPDATE notices SET addressed = NULL WHERE kind = 'order.expired';
 		INSERT INTO notices (kind, organiser, subject, version, body, addressed, at) VALUES ('endpoint.test', 'house', 'shop', 1, '{}', 1, now() + interval '2 minutes');
 		INSERT INTO deliveries (notice_id, endpoint_id) SELECT id, subject FROM notices WHERE kind = 'endpoint.test'`})
-	if r.Exit != audit.Clean {
-		var b strings.Builder
-		r.Fprint(&b)
-		t.Errorf("exit %d, want 0\n%s", r.Exit, b.String())
-	}
+	judged(t, r, audit.Clean)
 }
 
 // Before anybody came there is nothing to judge, which is no proof and no breach:
@@ -186,8 +208,6 @@ func TestNothingToJudgeCannotBeTold(t *testing.T) {
 	}
 }
 
-// TestEachBrokenPromiseIsFound breaks one fact at a time, with the database's
-// guards out of the way, and wants the promise named.
 // An event without a waiting room sells what any other does, by no pass: it has no
 // line's promises to keep, and all the others.
 func TestASaleWithoutALineIsJudged(t *testing.T) {
@@ -218,6 +238,8 @@ func TestASaleWithoutALineIsJudged(t *testing.T) {
 	}
 }
 
+// TestEachBrokenPromiseIsFound breaks one fact at a time, with the database's
+// guards out of the way, and wants the promise named.
 func TestEachBrokenPromiseIsFound(t *testing.T) {
 	order := func(h string) string { return fmt.Sprintf("(SELECT id FROM orders WHERE account = '%s')", h) }
 	cases := []struct {
@@ -286,18 +308,7 @@ func TestEachBrokenPromiseIsFound(t *testing.T) {
 			if c.told == "" {
 				c.told = told
 			}
-			r := run(t, c.facts)
-			if r.Exit != audit.Broken {
-				t.Errorf("exit %d, want %d (%s)", r.Exit, audit.Broken, r.Fault)
-			}
-			for _, k := range r.Checks {
-				if k.Promise == c.promise && k.Violations > 0 {
-					return
-				}
-			}
-			var b strings.Builder
-			r.Fprint(&b)
-			t.Errorf("%s is not among what was found:\n%s", c.promise, b.String())
+			caught(t, run(t, c.facts), c.promise)
 		})
 	}
 }

@@ -1,21 +1,10 @@
 package audit_test
 
 import (
-	"strings"
 	"testing"
 
 	"waitroom/internal/audit"
 )
-
-// judged fails unless the audit ends so.
-func judged(t *testing.T, r audit.Report, want int) {
-	t.Helper()
-	if r.Exit != want {
-		var b strings.Builder
-		r.Fprint(&b)
-		t.Errorf("exit %d, want %d\n%s", r.Exit, want, b.String())
-	}
-}
 
 // What a person was told of, looked at and resolved by name is theirs for good, by
 // the provider's ledger as by our rows; what a program took off the list is not.

@@ -1,7 +1,6 @@
 package audit_test
 
 import (
-	"strings"
 	"testing"
 
 	"waitroom/internal/audit"
@@ -34,10 +33,9 @@ const unwatched = `ALTER TABLE refund_calls DISABLE TRIGGER USER; ALTER TABLE re
 // is found in our own rows alone.
 func TestMoneyThatWentBackIsJudged(t *testing.T) {
 	r := run(t, facts{fixed: wentBack, line: line, told: told})
-	if r.Exit != audit.Clean || r.Checked["P5"] == 0 || r.Checked["P11"] == 0 {
-		var b strings.Builder
-		r.Fprint(&b)
-		t.Fatalf("exit %d, want 0, with P5 and P11 judged\n%s", r.Exit, b.String())
+	judged(t, r, audit.Clean)
+	if r.Checked["P5"] == 0 || r.Checked["P11"] == 0 {
+		t.Errorf("counted %d for P5 and %d for P11", r.Checked["P5"], r.Checked["P11"])
 	}
 	const late = `WHERE provider_payment_id = 'pi_b'`
 	for _, c := range []struct{ name, promise, sql string }{
@@ -63,15 +61,7 @@ func TestMoneyThatWentBackIsJudged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, facts{fixed: wentBack, sql: unwatched + c.sql, line: line, told: told})
-			for _, k := range r.Checks {
-				if k.Promise == c.promise && k.Violations > 0 && r.Exit == audit.Broken {
-					return
-				}
-			}
-			var b strings.Builder
-			r.Fprint(&b)
-			t.Errorf("exit %d (%s); %s is not among what was found:\n%s", r.Exit, r.Fault, c.promise, b.String())
+			caught(t, run(t, facts{fixed: wentBack, sql: unwatched + c.sql, line: line, told: told}), c.promise)
 		})
 	}
 }
@@ -95,11 +85,7 @@ INSERT INTO seat_returns SELECT seat_id, 'refunded:' || id, 'e', order_id FROM r
 // A line that was refunded and gave its seat back is clean; a seat that went back
 // twice, or for nothing, or not at all, is found.
 func TestALineThatGaveItsSeatBackIsJudged(t *testing.T) {
-	if r := run(t, facts{fixed: lineBack, line: line, told: told}); r.Exit != audit.Clean {
-		var b strings.Builder
-		r.Fprint(&b)
-		t.Fatalf("exit %d, want 0\n%s", r.Exit, b.String())
-	}
+	judged(t, run(t, facts{fixed: lineBack, line: line, told: told}), audit.Clean)
 	order := func(account string) string { return `(SELECT id FROM orders WHERE account = '` + account + `')` }
 	const lines = `DROP INDEX seat_returns_one_refund; ALTER TABLE order_lines DISABLE TRIGGER USER; ` + unwatched
 	for _, c := range []struct{ name, promise, sql string }{
@@ -121,15 +107,7 @@ func TestALineThatGaveItsSeatBackIsJudged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, facts{fixed: lineBack, sql: lines + c.sql, line: line, told: told})
-			for _, k := range r.Checks {
-				if k.Promise == c.promise && k.Violations > 0 && r.Exit == audit.Broken {
-					return
-				}
-			}
-			var b strings.Builder
-			r.Fprint(&b)
-			t.Errorf("exit %d (%s); %s is not among what was found:\n%s", r.Exit, r.Fault, c.promise, b.String())
+			caught(t, run(t, facts{fixed: lineBack, sql: lines + c.sql, line: line, told: told}), c.promise)
 		})
 	}
 }
@@ -160,12 +138,8 @@ func TestSeatsThatWentBackByHandAreJudged(t *testing.T) {
 	const guards = `DROP INDEX seat_returns_one_refund; ALTER TABLE order_lines DISABLE TRIGGER USER; ALTER TABLE seats_back_by_hand DISABLE TRIGGER USER;
 		ALTER TABLE human_notes DISABLE TRIGGER USER; ALTER TABLE seat_returns DISABLE TRIGGER USER; ` + unwatched
 	const failed = `UPDATE provider_refunds SET status = 'failed' WHERE id = 're_h'; UPDATE human_list SET resolved_at = NULL WHERE subject = 're_h'`
-	for name, sql := range map[string]string{"as it was said": "", "and it failed since": guards + failed} {
-		if r := run(t, facts{fixed: handBack, sql: sql, line: line, told: told}); r.Exit != audit.Clean {
-			var b strings.Builder
-			r.Fprint(&b)
-			t.Fatalf("%s: exit %d, want 0\n%s", name, r.Exit, b.String())
-		}
+	for _, sql := range []string{"", guards + failed} { // as it was said, and once it failed
+		judged(t, run(t, facts{fixed: handBack, sql: sql, line: line, told: told}), audit.Clean)
 	}
 	for _, c := range []struct{ name, promise, sql string }{
 		{"the provider told of less", "P6", `UPDATE provider_refunds SET amount_minor = 1999 WHERE id = 're_h'`},
@@ -184,15 +158,7 @@ func TestSeatsThatWentBackByHandAreJudged(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			r := run(t, facts{fixed: handBack, sql: guards + c.sql, line: line, told: told})
-			for _, k := range r.Checks {
-				if k.Promise == c.promise && k.Violations > 0 && r.Exit == audit.Broken {
-					return
-				}
-			}
-			var b strings.Builder
-			r.Fprint(&b)
-			t.Errorf("exit %d (%s); %s is not among what was found:\n%s", r.Exit, r.Fault, c.promise, b.String())
+			caught(t, run(t, facts{fixed: handBack, sql: guards + c.sql, line: line, told: told}), c.promise)
 		})
 	}
 }

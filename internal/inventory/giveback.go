@@ -46,33 +46,11 @@ func LockToGiveBack(ctx context.Context, tx pgx.Tx, operation string) error {
 //
 // The caller holds the locks (LockToGiveBack) and has confirmed the operation.
 func GiveBack(ctx context.Context, tx pgx.Tx, operation string) (Return, error) {
-	var e Ended
-	var whole int
-	// As in End, a line without its seat is a division by zero, and undoes everything.
-	err := tx.QueryRow(ctx, `
-		WITH line AS (
+	o, err := takeOff(ctx, tx, `
 		  UPDATE order_lines l SET given_back_by = f.id
 		  FROM refund_operations f, orders o, seats s
 		  WHERE f.id = $1 AND l.order_id = f.order_id AND l.seat_id = f.seat_id AND l.given_back_by IS NULL
-		    AND o.id = l.order_id AND o.status = 'paid' AND s.id = l.seat_id AND s.order_id = o.id
-		  RETURNING l.order_id, l.seat_id
-		), back AS (
-		  UPDATE seats s SET order_id = NULL, claimed_at = NULL, held_back = s.withdrawn_at IS NOT NULL
-		  FROM line WHERE s.id = line.seat_id AND s.order_id = line.order_id
-		  RETURNING s.id, s.guid
-		), changed AS (
-		  UPDATE orders o SET given_back = o.given_back + 1, version = o.version + 1
-		  FROM line WHERE o.id = line.order_id
-		  RETURNING o.id, o.event_id, o.account, o.version
-		), returned AS (
-		  INSERT INTO seat_returns (seat_id, cause, event_id, order_id)
-		  SELECT back.id, 'refunded:' || $1, changed.event_id, changed.id FROM back, changed
-		), counted AS (
-		  UPDATE buyers b SET held = b.held - 1
-		  FROM changed c WHERE b.event_id = c.event_id AND b.account = c.account
-		)
-		SELECT c.id, c.event_id, c.version, ARRAY(SELECT guid FROM back), 1 / (SELECT count(*) FROM back)
-		FROM changed c`, operation).Scan(&e.Order, &e.Event, &e.Version, &e.Seats, &whole)
+		    AND o.id = l.order_id AND o.status = 'paid' AND s.id = l.seat_id AND s.order_id = o.id`, operation)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return whyNot(ctx, tx, operation)
 	}
@@ -80,15 +58,51 @@ func GiveBack(ctx context.Context, tx pgx.Tx, operation string) (Return, error) 
 		return "", fmt.Errorf("give back the seat of %s: %w", operation, err)
 	}
 	return Returned, notice.Write(ctx, tx, notice.Notice{
-		Kind: "tickets.returned", Event: e.Event, Subject: e.Order.String(), Version: e.Version,
+		Kind: "tickets.returned", Event: o.event, Subject: o.id.String(), Version: o.version,
 		Body: struct {
 			Order     uuid.UUID `json:"order"`
 			Event     string    `json:"event"`
 			Cause     string    `json:"cause"`
 			Operation string    `json:"operation"`
 			Seats     []string  `json:"seats"`
-		}{e.Order, e.Event, "refunded", operation, e.Seats},
+		}{o.id, o.event, "refunded", operation, o.seats},
 	})
+}
+
+// lightened is a paid order that has fewer seats than before: the guids, in id order.
+type lightened struct {
+	id      uuid.UUID
+	event   string
+	version int64
+	seats   []string
+}
+
+// takeOff takes seats off one paid order: those of the lines that lines, an update of
+// order_lines, marks. Without any it is pgx.ErrNoRows; a line without its seat is, as
+// in End, a division by zero, and undoes everything.
+func takeOff(ctx context.Context, tx pgx.Tx, lines string, about any) (o lightened, err error) {
+	var whole int
+	err = tx.QueryRow(ctx, `
+		WITH lines AS (`+lines+`
+		  RETURNING l.order_id, l.seat_id, l.given_back_by
+		), back AS (
+		  UPDATE seats s SET order_id = NULL, claimed_at = NULL, held_back = s.withdrawn_at IS NOT NULL
+		  FROM lines l WHERE s.id = l.seat_id AND s.order_id = l.order_id
+		  RETURNING s.id, s.guid
+		), changed AS (
+		  UPDATE orders o SET given_back = o.given_back + n.seats, version = o.version + 1
+		  FROM (SELECT order_id, count(*)::int AS seats FROM lines GROUP BY order_id) n WHERE o.id = n.order_id
+		  RETURNING o.id, o.event_id, o.account, o.version, n.seats
+		), returned AS (
+		  INSERT INTO seat_returns (seat_id, cause, event_id, order_id)
+		  SELECT l.seat_id, 'refunded:' || l.given_back_by, c.event_id, c.id FROM lines l JOIN changed c ON c.id = l.order_id
+		), counted AS (
+		  UPDATE buyers b SET held = b.held - c.seats
+		  FROM changed c WHERE b.event_id = c.event_id AND b.account = c.account
+		)
+		SELECT c.id, c.event_id, c.version, ARRAY(SELECT guid FROM back ORDER BY id), 1 / ((SELECT count(*) FROM back) = c.seats)::int
+		FROM changed c`, about).Scan(&o.id, &o.event, &o.version, &o.seats, &whole)
+	return o, err
 }
 
 // whyNot reads the line that the guarded update refused. It is locked, so what

@@ -45,36 +45,15 @@ func GiveAllBack(ctx context.Context, tx pgx.Tx, h ByHand) error {
 	if err != nil {
 		return fmt.Errorf("give back the seats of order %s: %w", h.Order, err)
 	}
-	e, whole := Ended{Order: h.Order}, 0
-	// As in End, a line without its seat is a division by zero, and undoes everything.
-	err = tx.QueryRow(ctx, `
-		WITH lines AS (
+	o, err := takeOff(ctx, tx, `
 		  UPDATE order_lines l SET given_back_by = h.id
 		  FROM seats_back_by_hand h, orders o
-		  WHERE o.id = $1 AND o.status = 'paid' AND l.order_id = o.id AND h.order_id = o.id AND h.seat_id = l.seat_id AND l.given_back_by IS NULL
-		  RETURNING l.order_id, l.seat_id, l.given_back_by
-		), back AS (
-		  UPDATE seats s SET order_id = NULL, claimed_at = NULL, held_back = s.withdrawn_at IS NOT NULL
-		  FROM lines l WHERE s.id = l.seat_id AND s.order_id = l.order_id
-		  RETURNING s.id, s.guid
-		), changed AS (
-		  UPDATE orders o SET given_back = o.given_back + (SELECT count(*) FROM lines), version = o.version + 1
-		  WHERE o.id = $1 AND EXISTS (SELECT FROM lines)
-		  RETURNING o.event_id, o.account, o.version
-		), returned AS (
-		  INSERT INTO seat_returns (seat_id, cause, event_id, order_id)
-		  SELECT l.seat_id, 'refunded:' || l.given_back_by, c.event_id, l.order_id FROM lines l, changed c
-		), counted AS (
-		  UPDATE buyers b SET held = b.held - (SELECT count(*) FROM lines)
-		  FROM changed c WHERE b.event_id = c.event_id AND b.account = c.account
-		)
-		SELECT c.event_id, c.version, ARRAY(SELECT guid FROM back ORDER BY id), 1 / ((SELECT count(*) FROM back) = (SELECT count(*) FROM lines))::int
-		FROM changed c`, h.Order).Scan(&e.Event, &e.Version, &e.Seats, &whole)
+		  WHERE o.id = $1 AND o.status = 'paid' AND l.order_id = o.id AND h.order_id = o.id AND h.seat_id = l.seat_id AND l.given_back_by IS NULL`, h.Order)
 	if err != nil {
 		return fmt.Errorf("give back the seats of order %s: %w", h.Order, err)
 	}
 	return notice.Write(ctx, tx, notice.Notice{
-		Kind: "tickets.returned", Event: e.Event, Subject: e.Order.String(), Version: e.Version,
-		Body: returnedBody{e.Order, e.Event, "refunded", e.Seats},
+		Kind: "tickets.returned", Event: o.event, Subject: h.Order.String(), Version: o.version,
+		Body: returnedBody{h.Order, o.event, "refunded", o.seats},
 	})
 }

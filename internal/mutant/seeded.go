@@ -175,7 +175,7 @@ func money() []Mutant {
 		},
 		{
 			Name: "by_hand_without_a_return", Promise: "P6", Says: "seats of an order that was refunded by hand are free, and the line is told of one",
-			File: "internal/inventory/givebackall.go", Edits: []Edit{{"l.order_id FROM lines l, changed c\n", "l.order_id FROM lines l, changed c LIMIT 1\n"}},
+			File: "internal/inventory/giveback.go", Edits: []Edit{{"c.id FROM lines l JOIN changed c ON c.id = l.order_id\n", "c.id FROM lines l JOIN changed c ON c.id = l.order_id LIMIT 1\n"}},
 			Pkg: "internal/refunds", Tests: "TestSeatsOfAnOrderRefundedByHandGoBackByAPersonsWord",
 		},
 		{

@@ -1,6 +1,7 @@
 package refunds
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -31,9 +32,6 @@ const restless = 250 * time.Millisecond
 // none, the oldest confirmed one that is to be looked at once more, one at a time.
 // Whoever has a call under way is not due.
 func (l Ledger) Due(ctx context.Context) (d Due, err error) {
-	if l.LookLateAfter == 0 {
-		l.LookLateAfter = LookLateAfter
-	}
 	rows, err := l.Pool.Query(ctx, `
 		WITH first AS (
 		  SELECT id FROM refund_operations
@@ -59,7 +57,7 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		  f.doubt, f.resend, f.look_after, f.outcome, f.late_looks, f.id, coalesce(p.provider_payment_id, ''), coalesce(f.provider_refund_id, ''),
 		  f.request, f.amount_minor, p.captured_minor, f.currency, clock_timestamp()
 		FROM job JOIN refund_operations f USING (id) JOIN payments p ON p.id = f.payment_id`,
-		MostLooks, MostSends, KeyLife, l.LookLateAfter)
+		MostLooks, MostSends, KeyLife, cmp.Or(l.LookLateAfter, LookLateAfter))
 	if err != nil {
 		return Due{}, fmt.Errorf("due refunds: %w", err)
 	}

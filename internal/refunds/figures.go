@@ -1,6 +1,7 @@
 package refunds
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -45,10 +46,7 @@ func (l Ledger) Read(ctx context.Context) (Figures, error) {
 	if err != nil {
 		return f, fmt.Errorf("refund figures: %w", err)
 	}
-	if l.LookLateAfter == 0 {
-		l.LookLateAfter = LookLateAfter
-	}
 	err = l.Pool.QueryRow(ctx, `SELECT count(*) FROM refund_operations
-		WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $1::interval`, l.LookLateAfter).Scan(&f.Late)
+		WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $1::interval`, cmp.Or(l.LookLateAfter, LookLateAfter)).Scan(&f.Late)
 	return f, wrap("refund figures", err)
 }

@@ -1,6 +1,7 @@
 package refunds
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,16 +90,14 @@ const OnItsWayFor = 10 * 24 * time.Hour
 // its account may be empty, or its word lost. Nothing is in doubt: it stays pending,
 // and is asked after as before.
 func (l Ledger) listPending(ctx context.Context) error {
-	if l.OnItsWayFor == 0 {
-		l.OnItsWayFor = OnItsWayFor
-	}
-	says := "it has been on its way at the provider for " + l.OnItsWayFor.String() + " and longer"
+	after := cmp.Or(l.OnItsWayFor, OnItsWayFor)
+	says := "it has been on its way at the provider for " + after.String() + " and longer"
 	rows, err := l.Pool.Query(ctx, `
 		SELECT f.id FROM refund_operations f
 		WHERE f.status = 'pending' AND f.ended_at IS NULL AND f.accepted_at <= clock_timestamp() - $1::interval
 		  AND NOT EXISTS (SELECT FROM human_list h JOIN human_notes n ON n.item = h.id
 		    WHERE h.kind = $2 AND h.subject = f.id AND n.note = $3)
-		ORDER BY f.accepted_at LIMIT 200`, l.OnItsWayFor, isLate, says)
+		ORDER BY f.accepted_at LIMIT 200`, after, isLate, says)
 	if err != nil {
 		return fmt.Errorf("list refunds on their way: %w", err)
 	}

@@ -42,16 +42,15 @@ func (e entry) again(ctx context.Context, tx pgx.Tx, id string, reservedMinor in
 		return BackAlready, err
 	}
 	left, err := LeftOf(ctx, tx, e.payment)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case left.Minor+reservedMinor < e.amount:
-		if left.ByHandMinor > 0 {
-			return ByHandToo, nil
-		}
-		return BackAlready, nil
-	case left.ByHandMinor > 0 && !beside:
+	}
+	short := left.Minor+reservedMinor < e.amount
+	switch {
+	case left.ByHandMinor > 0 && (short || !beside):
 		return ByHandToo, nil
+	case short:
+		return BackAlready, nil
 	}
 	return Done, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -54,16 +55,11 @@ type Item struct {
 // besideByHand says that what was refunded by hand, and that alone, is in the way: it
 // may be what the deed would send.
 func (i Item) besideByHand(do Do) bool {
-	if i.ByHandMinor == 0 || i.BackOtherwise {
+	if i.ByHandMinor == 0 || do != Push && do != Renew {
 		return false
 	}
-	switch i.Status {
-	case refunds.Manual:
-		return do == Push
-	case refunds.RejectedFor, refunds.FailedLater:
-		return do == Renew
-	}
-	return false
+	i.ByHandMinor, i.Fits = 0, true
+	return slices.Contains(i.Can(), do)
 }
 
 // Can are the deeds that its state allows.
