@@ -330,7 +330,7 @@ func (l *Line) report(ctx context.Context) {
 	}
 	door, _ := l.door.last()
 	l.hearLeavers(l.others.lately(reportDead, now), now)
-	l.turnstile.hear(l.others.lately(reportSilent, now), door.Taken)
+	l.turnstile.hear(l.others.lately(max(l.cfg.Hold, HoldFor)+reportSilent, now), door.Taken)
 	l.releaser.hear(l.others.lately(reportDead, now))
 }
 

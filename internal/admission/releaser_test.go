@@ -71,9 +71,7 @@ func TestTakeOver(t *testing.T) {
 			if took < admission.LeaseFor || took > admission.LeaseFor*3/2 {
 				t.Errorf("taken over after %s, want after a lease of %s and a little", took, admission.LeaseFor)
 			}
-			// One take-over in seven takes 5 to 6.6 s until ten are in: half of the fans ask
-			// at the replica that is cut, and some of these are waited for.
-			eventually(t, "people are let in again", 8*time.Second, func() bool {
+			eventually(t, "people are let in again", 4*time.Second, func() bool {
 				return len(w.after(0)) > taken+10
 			})
 			t.Logf("%s took over after %s, and let people in again after %s", other, took, time.Since(began))

@@ -270,10 +270,12 @@ func (f *fields) signed() int64 {
 }
 
 const (
-	// reportSilent is after how long credit is not left to a replica's door any
-	// more. It outlasts a replica that stands still for as long as its fans'
-	// requests may be held: they stand there all the time.
-	reportSilent = 4 * time.Second
+	// reportSilent, beyond the time for which its fans' requests may be held, is after
+	// how long credit is not left to a replica's door any more: they stand there all
+	// the time while it stands still. Not a whole number of readings, which are one a
+	// second: the one at the end would count or not by a millisecond, and a second of
+	// the rate with it.
+	reportSilent = 1500 * time.Millisecond
 	reportDead   = 30 * time.Second // after that it says nothing any more
 	// reportGone is after how long nobody needs it: a replica that lives and has
 	// something to say says it anew.
