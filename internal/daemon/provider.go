@@ -124,7 +124,7 @@ func saysOf(e stripe.Effect) orders.Says {
 
 // toldOf is what a notice tells of one refund, or of all refunds of a payment.
 func toldOf(n stripe.Notice) refunds.Told {
-	t := refunds.Told{Provider: providerName, ProviderPayment: n.ProviderPayment, Currency: n.Currency}
+	t := refunds.Told{Provider: providerName, ProviderPayment: n.ProviderPayment, Currency: n.Currency, SaidAt: n.Created}
 	if n.Effect == stripe.ChargeRefunded {
 		t.SumMinor = n.RefundedMinor
 		return t

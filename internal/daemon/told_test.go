@@ -48,3 +48,29 @@ func TestSumsThatCannotBeOverTheWire(t *testing.T) {
 		t.Errorf("the order is %s, want paid", got)
 	}
 }
+
+// The same sum, said before and after a refund of that size failed, is of another refund:
+// the provider's own time of each says so, also where they come in the wrong order.
+func TestASumIsHeldAgainstWhenTheProviderSaidIt(t *testing.T) {
+	s := openShop(t, 1, payprov.Config{})
+	if a := s.notify(succeeded("evt_1", s.cart("anna's secret"), "here"), newSecret); a.body.Outcome != "paid" {
+		t.Fatalf("%d %+v", a.status, a.body)
+	}
+	sum := func(id string, at int) []byte {
+		return fmt.Appendf(nil, `{"id":%q,"object":"event","type":"charge.refunded","created":%d,"data":{"object":{
+			"id":"ch_1","object":"charge","payment_intent":"pi_evt_1","amount":2500,"amount_refunded":2500,"currency":"eur","metadata":{}}}}`, id, at)
+	}
+	failed := []byte(`{"id":"evt_f","object":"event","type":"refund.failed","created":2000,"data":{"object":{
+		"id":"re_a","object":"refund","payment_intent":"pi_evt_1","amount":2500,"status":"failed","currency":"eur","metadata":{}}}}`)
+	for _, c := range []struct {
+		body []byte
+		want int
+	}{{failed, 0}, {sum("evt_2", 1000), 0}, {sum("evt_3", 3000), 2500}} {
+		if a := s.notify(c.body, newSecret); a.status != 200 {
+			t.Fatalf("%d %+v", a.status, a.body)
+		}
+		if n := s.Count(t, `SELECT by_hand_minor FROM payments CROSS JOIN LATERAL money_left(id)`); n != c.want {
+			t.Errorf("after %s: %d back by hand, want %d", c.body[:14], n, c.want)
+		}
+	}
+}

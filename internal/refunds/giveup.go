@@ -129,15 +129,11 @@ func (l Ledger) listSums(ctx context.Context) error {
 	_, err := l.Pool.Exec(ctx, `
 		INSERT INTO human_list AS h (kind, subject, order_id, payment_id, detail)
 		SELECT $1, p.provider_payment_id, p.order_id, p.id, format(
-		  '%s says that %s %s were refunded of it, and of part of that we have been told no refund', p.provider, p.told_refunded_minor, p.currency)
-		FROM payments p
+		  '%s says that %s %s were refunded of it%s, and of part of that we have been told no refund', p.provider, s.sum_minor, p.currency,
+		  CASE WHEN s.failed_minor > 0 THEN format(', after %s had failed', s.failed_minor) ELSE '' END)
+		FROM payments p CROSS JOIN LATERAL sum_alone(p.id) s
 		WHERE p.told_refunded_minor > p.refunded_minor + p.refund_pending_minor AND p.told_at <= clock_timestamp() - $2::interval
-		  AND p.told_refunded_minor >
-		    (SELECT coalesce(sum(r.amount_minor), 0) FROM provider_refunds r
-		      WHERE r.payment_id = p.id AND r.currency = p.currency AND r.amount_minor <= p.captured_minor)
-		    + (SELECT coalesce(sum(f.amount_minor), 0) FROM refund_operations f
-		      WHERE f.payment_id = p.id AND f.sends > 0 AND f.status <> 'rejected' AND NOT EXISTS (
-		        SELECT FROM provider_refunds r WHERE r.payment_id = p.id AND (r.operation = f.id OR r.id = f.provider_refund_id)))
+		  AND s.sum_minor IS NOT NULL
 		ON CONFLICT (kind, subject) DO UPDATE SET resolved_at = NULL, detail = excluded.detail,
 		  opened_at = CASE WHEN h.resolved_at IS NULL THEN h.opened_at ELSE now() END
 		WHERE h.detail <> excluded.detail`, madeByHand, sumAlone)

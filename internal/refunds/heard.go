@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -21,7 +22,17 @@ type Told struct {
 	Status          string // the provider's: pending, succeeded, failed, …
 	AmountMinor     int64
 	Currency        string
-	SumMinor        int64 // in a telling of the sum: all that was refunded so far
+	SumMinor        int64     // in a telling of the sum: all that was refunded so far, and did not fail before
+	SaidAt          time.Time // by the provider's clock; zero: not known
+}
+
+// saidAt is nil where it is not known when the provider said it, or where that is no
+// time that the database has.
+func (t Told) saidAt() *time.Time {
+	if t.SaidAt.Unix() <= 0 || t.SaidAt.Year() > 9999 {
+		return nil
+	}
+	return &t.SaidAt
 }
 
 // Hearing is what became of a telling.
@@ -243,22 +254,25 @@ func (t Told) stands() string {
 }
 
 // keep writes the refund down under the provider's name. Its state goes from
-// pending to succeeded to failed, and never back: what is older changes nothing.
+// pending to succeeded to failed, and never back: what is older changes nothing. Of
+// its failure the earliest telling counts.
 func (t Told) keep(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
 	_, err := tx.Exec(ctx, `
-		INSERT INTO provider_refunds AS r (provider, id, payment_id, operation, amount_minor, currency, status)
-		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7)
+		INSERT INTO provider_refunds AS r (provider, id, payment_id, operation, amount_minor, currency, status, failed_at)
+		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, CASE WHEN $7::text = 'failed' THEN $8::timestamptz END)
 		ON CONFLICT (provider, id) DO UPDATE SET status = excluded.status, changed_at = now(),
-		  operation = coalesce(r.operation, excluded.operation)
-		WHERE array_position('{pending,succeeded,failed}', excluded.status) > array_position('{pending,succeeded,failed}', r.status)`,
-		t.Provider, t.ProviderRefund, payment, t.Operation, t.AmountMinor, t.Currency, t.stands())
+		  operation = coalesce(r.operation, excluded.operation), failed_at = least(r.failed_at, excluded.failed_at)
+		WHERE array_position('{pending,succeeded,failed}', excluded.status) > array_position('{pending,succeeded,failed}', r.status)
+		  OR excluded.failed_at < coalesce(r.failed_at, 'infinity')`,
+		t.Provider, t.ProviderRefund, payment, t.Operation, t.AmountMinor, t.Currency, t.stands(), t.saidAt())
 	if err != nil {
 		return fmt.Errorf("refund %s of %s: %w", t.ProviderRefund, t.Provider, err)
 	}
 	return nil
 }
 
-// sum keeps the greatest: sums that arrive late are smaller. One that cannot be
+// sum keeps each, and when it was last said: sums that arrive late are smaller, and the
+// same once more, after a refund has failed, is of another refund. One that cannot be
 // of this payment is a person's. So is what no single refund explains, in a while
 // (see GiveUp).
 func (t Told) sum(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
@@ -266,8 +280,14 @@ func (t Told) sum(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
 		return HeardDiffers, t.disbelieve(ctx, tx, p, t.ProviderPayment, fmt.Sprintf(
 			"%s says that %d %s were refunded of it", t.Provider, t.SumMinor, t.Currency))
 	}
-	_, err := tx.Exec(ctx, `UPDATE payments SET told_refunded_minor = $2, told_at = clock_timestamp()
-		WHERE id = $1 AND told_refunded_minor < $2`, p.id, t.SumMinor)
+	_, err := tx.Exec(ctx, `
+		WITH news AS (
+		  INSERT INTO provider_sums AS s (payment_id, minor, said_at)
+		  SELECT $1, $2::bigint, coalesce($3::timestamptz, '-infinity') WHERE $2::bigint > 0
+		  ON CONFLICT (payment_id, minor) DO UPDATE SET said_at = excluded.said_at, told_at = clock_timestamp()
+		  WHERE s.said_at < excluded.said_at RETURNING minor)
+		UPDATE payments SET told_refunded_minor = greatest(told_refunded_minor, minor), told_at = clock_timestamp()
+		FROM news WHERE id = $1`, p.id, t.SumMinor, t.saidAt())
 	if err != nil {
 		return "", fmt.Errorf("sum refunded of %s: %w", t.ProviderPayment, err)
 	}

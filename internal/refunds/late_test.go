@@ -3,6 +3,9 @@ package refunds_test
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/uuid"
 
 	"waitroom/internal/refunds"
 	"waitroom/internal/support"
@@ -128,4 +131,59 @@ func TestASumThatNoRefundExplainsIsAPersons(t *testing.T) {
 	d.hear(refunds.Told{ProviderPayment: "pi_cyd", ProviderRefund: "re_2", Operation: s.ID, Status: "failed", AmountMinor: 2500, Currency: "EUR"})
 	d.want(s.ID, "failed_later, 0 pending, 0 refunded, 1 asked")
 	sum("cyd", 5000, 0)
+}
+
+// Refunded by hand, which fails, and by hand once more of the same size, and of that
+// only the sum is told: the sum is the same as before. The provider said it after the
+// failure, so it is of another refund: a person has it, and it is in the way of ours. In
+// whatever order they come; a sum that was said before the failure is of that one alone.
+func TestASumThatIsSaidAgainAfterAFailureIsOfAnotherRefund(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2026, 5, 1, 20, minute, 0, 0, time.UTC) }
+	first := refunds.Told{SumMinor: 2500, SaidAt: at(1)}
+	failed := refunds.Told{ProviderRefund: "re_a", Status: "failed", AmountMinor: 2500, SaidAt: at(5)}
+	again := refunds.Told{SumMinor: 2500, SaidAt: at(9)}
+	smaller := refunds.Told{SumMinor: 1000, SaidAt: at(9)}
+	mine := func(d *desk, order uuid.UUID, seat int64) { // ours, which was confirmed and then failed
+		s, _ := d.request(order, seat)
+		d.answer(yes("re_0"))
+		told := toldOf("ann", s.ID, "re_0")
+		told.Status, told.SaidAt = "failed", at(5)
+		d.hear(told)
+	}
+	for name, c := range map[string]struct {
+		ours   bool
+		told   []refunds.Told
+		byHand int
+	}{
+		"in their order":              {false, []refunds.Told{first, failed, again}, 2500},
+		"the failure last":            {false, []refunds.Told{first, again, failed}, 2500},
+		"the sums in the wrong order": {false, []refunds.Told{failed, again, first}, 2500},
+		"each of them twice":          {false, []refunds.Told{first, first, failed, failed, again, again}, 2500},
+		"a smaller one":               {false, []refunds.Told{first, failed, smaller}, 1000},
+		"ours failed before it":       {true, []refunds.Told{first, again}, 2500},
+		"said before the failure":     {false, []refunds.Told{failed, first}, 0},
+		"and told of twice":           {false, []refunds.Told{first, failed, first}, 0},
+		"ours, said before":           {true, []refunds.Told{first}, 0},
+		"nobody knows when":           {false, []refunds.Told{{SumMinor: 2500}, failed, {SumMinor: 2500}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openDesk(t)
+			order, payment, seats := d.paid("ann", 2)
+			if c.ours {
+				mine(d, order, seats[0])
+			}
+			for _, told := range c.told {
+				told.ProviderPayment, told.Currency = "pi_ann", "EUR"
+				d.hear(told)
+			}
+			d.exec(`UPDATE payments SET told_at = now() - interval '1 hour'`)
+			d.givesUp()
+			asked := d.asked("refund_by_hand", "pi_ann")
+			byHand := d.Count(t, `SELECT by_hand_minor FROM money_left($1)`, payment)
+			if byHand != c.byHand || (asked == 1) != (c.byHand > 0) {
+				t.Errorf("%d went back by hand, %d items of a sum; want %d, and an item for it", byHand, asked, c.byHand)
+			}
+		})
+	}
 }

@@ -120,7 +120,7 @@ func finish(ctx context.Context, tx pgx.Tx, sent Sent) error {
 
 // told is the refund that an answer told of; without a status, none.
 func (e entry) told(a Answer) Told {
-	t := Told{Provider: e.provider, ProviderRefund: a.Refund, AmountMinor: e.amount, Currency: e.currency, Operation: e.id}
+	t := Told{Provider: e.provider, ProviderRefund: a.Refund, AmountMinor: e.amount, Currency: e.currency, Operation: e.id, SaidAt: e.now}
 	switch a.Outcome {
 	case Succeeded:
 		t.Status = "succeeded"

@@ -128,6 +128,6 @@ func (e envelope) created() time.Time {
 		return time.Unix(seconds, 0).UTC()
 	}
 	var at time.Time
-	_ = json.Unmarshal(e.Created, &at) // no order of ours hangs on it
+	_ = json.Unmarshal(e.Created, &at) // unknown, then
 	return at.UTC()
 }
