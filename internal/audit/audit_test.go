@@ -92,6 +92,11 @@ DO $$ DECLARE c record; BEGIN
   END LOOP;
 END $$;
 DROP INDEX orders_one_pending, payments_one_pays;
+DO $$ DECLARE g record; BEGIN
+  FOR g IN SELECT tgrelid::regclass AS t, tgname FROM pg_trigger WHERE tgname IN ('stays', 'refer', 'refer_new') LOOP
+    EXECUTE format('DROP TRIGGER %I ON %s', g.tgname, g.t);
+  END LOOP;
+END $$;
 DROP TRIGGER append_only ON passes; DROP TRIGGER append_only ON seat_returns; DROP TRIGGER append_only ON seat_changes;
 `
 

@@ -106,8 +106,8 @@ func grant(b *pgx.Batch, attempts []*asked, won *[]int) {
 		  WHERE p.got = p.size
 		), totals AS MATERIALIZED ( -- apart, or a kept plan adds them up anew for each attempt
 		  SELECT i, sum(amount_minor) AS amount_minor FROM whole GROUP BY i
-		), winners AS MATERIALIZED (
-		  SELECT a.*, t.amount_minor FROM allowed a JOIN totals t ON t.i = a.i
+		), winners AS MATERIALIZED ( -- by a full join, or a kept plan compares each with each
+		  SELECT a.*, t.amount_minor FROM allowed a FULL JOIN totals t ON t.i = a.i WHERE coalesce(t.amount_minor, -1) >= 0
 		), ordered AS (
 		  INSERT INTO orders (id, event_id, account, holder, epoch, place, take, attempt, body_hash, code,
 		    seat_count, amount_minor, currency, pay_by)
