@@ -75,7 +75,11 @@ func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
 	case t.ProviderRefund == "":
 		return t.sum(ctx, tx, p)
 	}
-	return t.single(ctx, tx, p)
+	h, err := t.single(ctx, tx, p)
+	if err != nil {
+		return "", err
+	}
+	return h, sumIsNamed(ctx, tx, p.id)
 }
 
 // unnamed is what is told of a payment that nobody here knows by that name, unless

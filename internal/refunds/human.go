@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -48,6 +49,26 @@ func settleItem(ctx context.Context, tx pgx.Tx, kind, providerRefund string) err
 	_, err := tx.Exec(ctx, `UPDATE human_list SET resolved_at = now()
 		WHERE kind = $1 AND subject = $2 AND resolved_at IS NULL`, kind, providerRefund)
 	return wrap("human list: refund "+providerRefund, err)
+}
+
+// sumIsNamed resolves the item of a sum once all of it is told by name, so that the
+// same money is not asked about twice: its history says by which names, and whoever
+// had it has those. The payment is locked, under which whatever is told is written down.
+func sumIsNamed(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+	_, err := tx.Exec(ctx, `
+		WITH sum AS (
+		  SELECT h.id, h.owner, (SELECT string_agg(r.id, ', ' ORDER BY r.told_at, r.id) FROM provider_refunds r WHERE r.payment_id = p.id) AS names
+		  FROM payments p JOIN human_list h ON h.kind = $2 AND h.subject = p.provider_payment_id AND h.resolved_at IS NULL
+		  WHERE p.id = $1 AND EXISTS (SELECT FROM provider_sums s WHERE s.payment_id = p.id) AND (SELECT sum_minor FROM sum_alone(p.id)) IS NULL
+		  FOR NO KEY UPDATE OF h),
+		said AS (
+		  INSERT INTO human_notes (item, by, did, note)
+		  SELECT id, said_by(), 'noted', left('all of it is told by name now: ' || names, 2000) FROM sum),
+		handed AS (
+		  UPDATE human_list h SET owner = sum.owner FROM sum, provider_refunds r
+		  WHERE sum.owner <> '' AND r.payment_id = $1 AND h.kind = $2 AND h.subject = r.id AND h.resolved_at IS NULL AND h.owner = '')
+		UPDATE human_list h SET resolved_at = now() FROM sum WHERE h.id = sum.id`, payment, madeByHand)
+	return wrap("human list: sum refunded of "+payment.String(), err)
 }
 
 func (s Step) why() string {

@@ -187,3 +187,67 @@ func TestASumThatIsSaidAgainAfterAFailureIsOfAnotherRefund(t *testing.T) {
 		})
 	}
 }
+
+// A person has a payment by its sum alone; then the refunds of it are told by name. They
+// are what is asked about, by whoever had the sum; that is resolved once they are all of
+// it, and its history says which they are. Nothing is counted twice, and more than they
+// are is a sum again.
+func TestASumBecomesTheRefundsThatAreToldByName(t *testing.T) {
+	d := openDesk(t)
+	_, payment, _ := d.paid("ann", 4)
+	byHand := func(want int) {
+		t.Helper()
+		if n := d.Count(t, `SELECT by_hand_minor FROM money_left($1)`, payment); n != want {
+			t.Errorf("%d went back by hand, want %d", n, want)
+		}
+	}
+	sum := func(minor int64) {
+		t.Helper()
+		d.hear(refunds.Told{ProviderPayment: "pi_ann", SumMinor: minor, Currency: "EUR"})
+		d.exec(`UPDATE payments SET told_at = now() - interval '1 hour'`)
+		d.givesUp()
+	}
+	sum(5000)
+	d.does(d.item(), support.Take)
+	d.byHand("ann", "re_a", "succeeded", 2500)
+	if a, s := d.asked("refund_by_hand", "re_a"), d.asked("refund_by_hand", "pi_ann"); a != 1 || s != 1 {
+		t.Errorf("with one of two named: %d items of it, %d of the sum; want both", a, s)
+	}
+	byHand(5000)
+	d.byHand("ann", "re_b", "pending", 2500)
+	for range 2 {
+		d.givesUp()
+		named := d.Count(t, `SELECT count(*) FROM human_list WHERE subject IN ('re_a', 're_b') AND resolved_at IS NULL AND owner = 'ann'`)
+		if n := d.asked("refund_by_hand", "pi_ann"); named != 2 || n != 0 {
+			t.Errorf("with both named: %d items of them are hers, %d of the sum are open; want 2 and none", named, n)
+		}
+	}
+	byHand(5000)
+	if n := d.Count(t, `SELECT count(*) FROM human_notes n JOIN human_list h ON h.id = n.item WHERE h.subject = 'pi_ann' AND n.note LIKE '%by name now: re_a, re_b'`); n != 1 {
+		t.Errorf("its history names them %d times, want once", n)
+	}
+	sum(7500)
+	if n := d.asked("refund_by_hand", "pi_ann"); n != 1 {
+		t.Errorf("more than they are: %d items of the sum, want 1", n)
+	}
+	byHand(7500)
+}
+
+// A sum is not explained by what we sent only after we were told of it: though ours is
+// confirmed, the one that was made by hand stays a person's.
+func TestWhatIsSentLaterIsNotInTheSum(t *testing.T) {
+	d := openDesk(t)
+	order, payment, seats := d.paid("ann", 3)
+	d.hear(refunds.Told{ProviderPayment: "pi_ann", SumMinor: 2500, Currency: "EUR"})
+	d.exec(`UPDATE payments SET told_at = now() - interval '1 hour'`)
+	d.givesUp()
+	d.request(order, seats[0])
+	d.answer(yes("re_0"))
+	d.givesUp()
+	if n := d.asked("refund_by_hand", "pi_ann"); n != 1 {
+		t.Errorf("%d items of the sum, want 1", n)
+	}
+	if n := d.Count(t, `SELECT left_minor FROM money_left($1)`, payment); n != 2500 {
+		t.Errorf("%d is left, want 2500: one line went back by hand, and one by us", n)
+	}
+}

@@ -88,7 +88,10 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 		if s, err = e.named(ctx, tx, s); err != nil {
 			return err
 		}
-		return e.record(ctx, tx, s, mine)
+		if err := e.record(ctx, tx, s, mine); err != nil || told.Status == "" {
+			return err
+		}
+		return sumIsNamed(ctx, tx, e.payment)
 	})
 	if err != nil {
 		return Step{}, fmt.Errorf("settle call %d of %s: %w", sent.ID, sent.Operation, err)
