@@ -218,7 +218,8 @@ const (
 	// giveUpAfter is how long a notice may wait for its order to appear. An
 	// order is committed before its payment is asked for, so only a restored
 	// or repaired database makes one wait at all. What is told of a refund waits
-	// for its payment's money for as long as that may still be counted.
+	// for its payment's money for as long as that may still be counted, and nobody
+	// has said that it is not looked for any more.
 	giveUpAfter = 10 * time.Minute
 	// slowestRetry bounds the doubling from one second.
 	slowestRetry = time.Minute
@@ -257,8 +258,10 @@ func settle(ctx context.Context, tx pgx.Tx, n ProviderNotice, outcome Outcome) e
 	err := tx.QueryRow(ctx, `
 		WITH verdict AS (
 		  SELECT provider, notice_id, CASE WHEN $3 = 'waiting' AND received_at <= now() - $5::interval
-		    AND NOT EXISTS (SELECT FROM payments WHERE provider = $1 AND $7 <> '' AND status IN ('opening', 'open', 'failed')
-		      AND (provider_payment_id = $7 OR id = $8 AND provider_payment_id IS NULL))
+		    AND NOT EXISTS (SELECT FROM payments p WHERE provider = $1 AND $7 <> '' AND status IN ('opening', 'open', 'failed')
+		      AND (provider_payment_id = $7 OR id = $8 AND provider_payment_id IS NULL)
+		      AND (look_at IS NOT NULL OR NOT EXISTS (SELECT FROM human_list h
+		        WHERE h.kind = 'payment_unknown' AND h.subject = p.id::text AND h.resolved_at IS NOT NULL)))
 		    THEN 'human' ELSE $3 END AS status
 		  FROM provider_notices WHERE provider = $1 AND notice_id = $2 AND status = 'waiting')
 		UPDATE provider_notices n SET status = v.status, outcome = $4, tries = n.tries + 1, about = $7,

@@ -14,6 +14,7 @@ import (
 	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 	"waitroom/internal/refunds"
+	"waitroom/internal/support"
 )
 
 // row is a stored notice's state.
@@ -283,6 +284,60 @@ func TestMoneyThatComesAfterAllAnswersWhoWasAsked(t *testing.T) {
 	h.retry(t, 1)
 	if unknown, hand := asked("unknown_order"), asked("refund_by_hand"); unknown != 0 || hand != 1 {
 		t.Errorf("%d asked about money that has come, %d about its refund; want 0 and 1", unknown, hand)
+	}
+}
+
+// What is told of refunds waits for its payment's money. A person takes the payment off
+// the list, as one of which nobody can say what became: nothing waits for it any more,
+// and the history has what did, and their words. What is told after that is a person's
+// too, in ten minutes, not never. Should the money come after all, all of it is heard.
+func TestNothingWaitsForMoneyThatAPersonGaveUp(t *testing.T) {
+	h := open(t, 1)
+	order := h.Order(t, "anna", 1)
+	payment := uuid.New()
+	_, err := h.Pool.Exec(t.Context(), `INSERT INTO payments (id, order_id, provider, provider_payment_id, status, amount_minor, currency, unknowns)
+		VALUES ($1, $2, 'stripe', 'pi_1', 'open', $3, $4, 10)`, payment, order, orderstest.PriceMinor, orderstest.Currency)
+	must(t, err)
+	_, err = h.Pool.Exec(t.Context(), `INSERT INTO human_list (kind, subject, order_id, payment_id) VALUES ('payment_unknown', $1::text, $2, $1::uuid)`, payment, order)
+	must(t, err)
+	told := byHand("pi_1")
+	h.receive(t, told, orders.Outcome(refunds.HeardUnknown))
+	_, err = h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '1 hour'`)
+	must(t, err)
+	h.due(t, told)
+	h.retry(t, 1)
+	if status, _, _ := h.row(t, told); status != "waiting" {
+		t.Fatalf("while a person has the payment, what was told of it is %s, want waiting", status)
+	}
+	var item int64
+	h.Scan(t, `SELECT id FROM human_list`, nil, &item)
+	v, err := support.Act(t.Context(), h.Pool, support.Deed{Item: item, By: "mia", Do: support.Resolve, Why: "their pages do not have it"})
+	if err != nil || v != support.Done {
+		t.Fatalf("resolved: %s, %v", v, err)
+	}
+	status, outcome, _ := h.row(t, told)
+	words := h.Count(t, `SELECT count(*) FROM human_notes WHERE item = $1 AND by = 'mia' AND did = 'decided' AND note LIKE '%' || $2 || ': their pages%'`, item, told.ID)
+	if status != "human" || outcome != string(refunds.HeardUnknown) || words != 1 {
+		t.Errorf("what was told is %s as %s, and its history has her words %d times; want human and once", status, outcome, words)
+	}
+	later := byHand("pi_1")
+	later.Refund.ProviderRefund = "re_later"
+	h.receive(t, later, orders.Outcome(refunds.HeardUnknown))
+	_, err = h.Pool.Exec(t.Context(), `UPDATE provider_notices SET received_at = now() - interval '1 hour'`)
+	must(t, err)
+	h.due(t, later)
+	h.retry(t, 1)
+	if status, _, _ := h.row(t, later); status != "human" {
+		t.Errorf("what is told after that is %s, want human", status)
+	}
+	money := success(order, "pi_1")
+	money.Payment = payment
+	h.receive(t, money, orders.Paid)
+	h.retry(t, 2)
+	for _, n := range []orders.ProviderNotice{told, later} {
+		if _, outcome, _ := h.row(t, n); outcome != string(refunds.HeardByHand) {
+			t.Errorf("the money has come, and what was told of it is %s", outcome)
+		}
 	}
 }
 

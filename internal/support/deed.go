@@ -158,6 +158,9 @@ func (d Deed) act(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		if err := d.note(ctx, tx); err != nil {
 			return "", err
 		}
+		if err := d.leaveUnheard(ctx, tx, i); err != nil {
+			return "", err
+		}
 		// An operation that a person holds is not resolved by a word on its item.
 		return d.moved(ctx, tx, `UPDATE human_list h SET resolved_at = now() WHERE id = $1 AND resolved_at IS NULL
 			AND NOT EXISTS (SELECT FROM refund_operations f WHERE f.id = h.operation AND f.status = $2)`, refunds.Manual)
@@ -253,4 +256,30 @@ func (d Deed) lookAgain(ctx context.Context, tx pgx.Tx) (Verdict, error) {
 		return v, err
 	}
 	return Done, d.note(ctx, tx)
+}
+
+// leaveUnheard ends the waiting of what was told of the refunds of a payment, with the
+// person who takes it off the list as one of which nobody can say: it waits for money
+// that nobody looks for any more. Should the money be counted after all, it is heard
+// then. The payment is locked first, as by whoever counts its money.
+func (d Deed) leaveUnheard(ctx context.Context, tx pgx.Tx, i Item) error {
+	if i.Kind != "payment_unknown" || i.Payment == nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, `SELECT FROM payments WHERE id = $1 FOR NO KEY UPDATE`, i.Payment); err != nil {
+		return fmt.Errorf("lock payment %s: %w", i.Payment, err)
+	}
+	_, err := tx.Exec(ctx, `
+		WITH unheard AS (
+		  UPDATE provider_notices n SET status = 'human', next_try_at = NULL, done_at = now() FROM payments p
+		  WHERE p.id = $1 AND p.status IN ('opening', 'open', 'failed') AND p.look_at IS NULL
+		    AND n.provider = p.provider AND n.about = p.provider_payment_id AND n.about <> '' AND n.status = 'waiting'
+		  RETURNING n.notice_id, n.kind)
+		INSERT INTO human_notes (item, by, did, note)
+		SELECT $2, $3, 'decided', left('not waited for any more: ' || string_agg(kind || ' ' || notice_id, ', ' ORDER BY notice_id) || ': ' || $4, 2000)
+		FROM unheard HAVING count(*) > 0`, i.Payment, d.Item, d.By, d.Why)
+	if err != nil {
+		return fmt.Errorf("notices about payment %s: %w", i.Payment, err)
+	}
+	return nil
 }
