@@ -25,7 +25,7 @@ type answer struct {
 	New     bool      `json:"new"` // join: a place that was not live before
 	Take    int64     `json:"take"`
 	Attempt string    `json:"attempt"`
-	Outcome string    `json:"outcome"` // claim: claimed already unknown or a problem's code
+	Outcome string    `json:"outcome"` // claim: claimed already unknown busy or a problem's code
 	Order   string    `json:"order"`
 	Status  string    `json:"status"`
 	Seats   []string  `json:"seats"` // claimed: the seats in the answer
@@ -200,6 +200,7 @@ func (w *witness) hearClaims(told []answer) {
 				w.same.fail("attempt %s was told order %s, then %s", a.Attempt, first, a.Order)
 			}
 			orders[a.Attempt] = a.Order
+		case "busy": // not taken up at all: nothing to hold it to
 		case "unknown":
 			// Whole is what p2_an_order_is_whole says of every order.
 			w.whole.Counted++

@@ -63,10 +63,10 @@ func (f *fan) claim(ctx context.Context, w want, key string) (*order, bool) {
 	if f.Doubles {
 		var wg sync.WaitGroup
 		defer wg.Wait()
-		wg.Go(func() { f.claimOnce(ctx, key, body) })
+		wg.Go(func() { f.claimOnce(ctx, key, w, body) })
 	}
 	for ctx.Err() == nil {
-		o, r, known := f.claimOnce(ctx, key, body)
+		o, r, known := f.claimOnce(ctx, key, w, body)
 		if o != nil {
 			f.crowd.Tally.Claimed.Add(1)
 			return o, true
@@ -93,9 +93,11 @@ func (f *fan) refused(r reply) bool {
 	}
 }
 
-func (f *fan) claimOnce(ctx context.Context, key string, body []byte) (o *order, r reply, known bool) {
+// claimOnce sends a claim once. The log has every one that was sent: what was asked
+// for, when, and when what was answered, if anything was.
+func (f *fan) claimOnce(ctx context.Context, key string, w want, body []byte) (o *order, r reply, known bool) {
+	say := told{Op: "claim", Attempt: key, Asked: time.Now(), Wish: &w}
 	r = f.ask(ctx, "POST", f.path("/orders"), f.pass, key, body)
-	say := told{Op: "claim", Attempt: key}
 	var got struct{ Order order }
 	switch {
 	case (r.status == 201 || r.status == 200) && r.into(&got):
@@ -109,10 +111,11 @@ func (f *fan) claimOnce(ctx context.Context, key string, body []byte) (o *order,
 		say.Outcome = "unknown"
 	case r.status >= 500 || r.status == 429:
 		f.crowd.Tally.Busy.Add(1)
-		return nil, r, false // not taken up at all: nothing to hold it to
+		say.Outcome = "busy" // not taken up, or so it says
 	default:
-		known = true
-		say.Outcome = r.code()
+		var refused struct{ Taken []string }
+		r.into(&refused)
+		known, say.Outcome, say.Taken = true, r.code(), refused.Taken
 	}
 	f.tell(r.at, say)
 	return o, r, known

@@ -11,7 +11,7 @@ import (
 // told is one answer, as the fan got it. The audit reads these.
 type told struct {
 	At      time.Time `json:"at"`
-	Asked   time.Time `json:"asked,omitzero"` // door: when the request that was held was sent
+	Asked   time.Time `json:"asked,omitzero"` // door, claim: when the request was sent
 	Late    bool      `json:"late,omitempty"` // door: it stood in the latecomers' lane
 	Op      string    `json:"op"`             // join lobby drawn place door pass claim order
 	Event   string    `json:"event"`
@@ -27,6 +27,8 @@ type told struct {
 	Order   string    `json:"order,omitempty"`
 	Status  string    `json:"status,omitempty"`
 	Seats   []string  `json:"seats,omitempty"`
+	Wish    *want     `json:"wish,omitempty"`  // claim: what was asked for
+	Taken   []string  `json:"taken,omitempty"` // claim: the seats that were refused
 }
 
 // witness writes the log. A fan never waits for a disk: it is buffered, and

@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -81,9 +83,37 @@ func Run(ctx context.Context, s Setting) (r Report, err error) {
 	config.Services = demo.Services{DatabaseURL: b.postgres.URL, NATSURL: b.nats.URL, DynamoDB: b.dynalite.URL, RedisURL: b.redis.URL}
 	config.Bin, config.Rewire = s.Bin, func(program string, env []string) ([]string, error) { return b.rewire(ctx, program, env) }
 	config.Harm = func(ctx context.Context, h *demo.House) error { return b.course(ctx, h, harms) }
+	if config.Witness == "" {
+		dir, remove, failed := stack.TempDir("ordeal")
+		if failed != nil {
+			return r, failed
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+		config.Witness = filepath.Join(dir, "witness.ndjson")
+	}
 	r.Sale, err = demo.Run(ctx, config)
 	r.Rows, r.Wanted = b.rows, len(harms)
-	return r, err
+	if err != nil {
+		return r, err
+	}
+	return r, b.heard(ctx, config.Witness, &r)
+}
+
+// heard draws the history of the claims, and judges it.
+func (b *bench) heard(ctx context.Context, witness string, r *Report) (err error) {
+	if r.Sold, err = b.sold(ctx); err != nil {
+		return err
+	}
+	log, err := os.Open(witness)
+	if err != nil {
+		return err
+	}
+	defer log.Close() //nolint:errcheck // read only
+	if r.History, err = ReadHistory(log, r.Sold); err != nil {
+		return err
+	}
+	r.Claims = r.History.Verdict()
+	return nil
 }
 
 // servers starts those that the sale needs.

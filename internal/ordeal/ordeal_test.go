@@ -1,11 +1,17 @@
 package ordeal_test
 
 import (
+	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/anishathalye/porcupine"
 
 	"waitroom/internal/audit"
 	"waitroom/internal/demo"
@@ -19,7 +25,7 @@ import (
 func TestASaleUnderTheKnifeKeepsItsPromises(t *testing.T) {
 	s := ordeal.Short()
 	out, logs := &end{most: 20 << 10}, &end{most: 8 << 10}
-	s.Bin, s.Out, s.Logs = t.TempDir(), out, logs
+	s.Bin, s.Out, s.Logs, s.Witness = t.TempDir(), out, logs, filepath.Join(t.TempDir(), "witness.ndjson")
 	args := []string{"build", "-o", s.Bin}
 	for _, name := range []string{"waitroom", "claimer", "expirer", "paycallback", "refunder", "courier"} {
 		args = append(args, "waitroom/cmd/"+name)
@@ -38,9 +44,36 @@ func TestASaleUnderTheKnifeKeepsItsPromises(t *testing.T) {
 		for _, broken := range r.Broken() {
 			t.Error(broken)
 		}
+		if r.Claims != porcupine.Ok {
+			t.Errorf("the claims of %d histories are as if one at a time: %s", len(r.History.Parts), r.Claims)
+		}
+		soldTwice(t, s.Witness, r.Sold)
 	}
 	if t.Failed() {
 		t.Logf("%s\nthe end of the programs' log:\n%s", out, logs)
+	}
+}
+
+// soldTwice: had one seat of this very run been sold to somebody else as well, its
+// history would have been refused.
+func soldTwice(t *testing.T, witness string, sold []ordeal.Sold) {
+	t.Helper()
+	log, err := os.ReadFile(witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(sold, func(s ordeal.Sold) bool { return s.Ended.IsZero() })
+	if i < 0 {
+		t.Fatal("no order stands")
+	}
+	seat := sold[i].Seats[:1]
+	log = append(log, line("again", "claimed", 0, 1, seat, nil)...)
+	h, err := ordeal.ReadHistory(bytes.NewReader(log), append(sold[:len(sold):len(sold)], ordeal.Sold{Holder: "fan", Attempt: "again", Seats: seat}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.Verdict(); got != porcupine.Illegal {
+		t.Errorf("seat %s sold to another as well: %s, want it refused", seat, got)
 	}
 }
 
@@ -50,6 +83,7 @@ func whole() ordeal.Report {
 		Rows: []ordeal.Row{{Name: "a claimer is killed", Back: ordeal.Back{LetIn: time.Second, Claimed: time.Second, Paid: 2 * time.Second}}}, Wanted: 1,
 		Sale: demo.Report{Seats: 100, Sold: 98},
 	}
+	r.History, r.Claims = ordeal.History{Claims: 1, Parts: make([]ordeal.Part, 1)}, porcupine.Ok
 	r.Sale.Audit.Checked = map[string]int64{}
 	for _, p := range []string{"P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P11", "P12", "P13"} {
 		r.Sale.Audit.Checked[p] = 1
@@ -73,6 +107,8 @@ func TestAnOrdealIsPassedByAllOfItOnly(t *testing.T) {
 		"the sale does not end":           func(r *ordeal.Report) { r.Sale.Limited = true },
 		"1 seats oversold, 0 pending":     func(r *ordeal.Report) { r.Sale.Oversold = 1 },
 		"0 seats oversold, 3 pending":     func(r *ordeal.Report) { r.Sale.Pending = 3 },
+		"there is no history":             func(r *ordeal.Report) { r.History = ordeal.History{} },
+		"no order of the claims":          func(r *ordeal.Report) { r.Claims = porcupine.Illegal },
 		"96 of 100 seats sold, want 97 %": func(r *ordeal.Report) { r.Sale.Sold = 96 },
 		"0 of 0 seats sold, want 97 %":    func(r *ordeal.Report) { r.Sale.Seats, r.Sale.Sold = 0, 0 },
 	} {

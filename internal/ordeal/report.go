@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/anishathalye/porcupine"
+
 	"waitroom/internal/audit"
 	"waitroom/internal/demo"
 )
@@ -23,6 +25,11 @@ type Report struct {
 	Rows   []Row
 	Wanted int // harms that there were to be
 	Sale   demo.Report
+	// Sold are all orders, History what was asked of the seats and told of them, and
+	// Claims whether one thing after another could have been told so.
+	Sold    []Sold
+	History History
+	Claims  porcupine.CheckResult
 }
 
 // audited are the promises that an audit of this sale has to have judged.
@@ -46,6 +53,8 @@ func (r Report) Broken() (all []string) {
 	}
 	say(!s.Limited, "the sale does not end: the fans had to be sent home")
 	say(s.Oversold == 0 && s.Pending == 0, "%d seats oversold, %d pending", s.Oversold, s.Pending)
+	say(r.History.Claims > 0 && len(r.History.Parts) > 0, "there is no history of the claims")
+	say(r.Claims != porcupine.Illegal, "no order of the claims, one at a time, explains what people were told")
 	say(s.Seats > 0 && s.Sold*100 >= s.Seats*97, "%d of %d seats sold, want 97 %%", s.Sold, s.Seats)
 	return all
 }
@@ -61,5 +70,9 @@ func (r Report) Fprint(w io.Writer) {
 	if s := r.Sale; s.Seats > 0 {
 		fmt.Fprintf(w, "\n%d of %d seats sold in %.0f s, %d oversold; %d orders paid, %d expired, %d cancelled; audit: %s\n",
 			s.Sold, s.Seats, s.Seconds, s.Oversold, s.PaidOrders, s.ExpiredOrders, s.Cancelled, audit.Verdict(s.Audit.Exit))
+	}
+	if h := r.History; h.Claims > 0 {
+		fmt.Fprintf(w, "%d claims, %d of them without an answer, and %d ends, in %d histories: as if one at a time: %s\n",
+			h.Claims, h.Unanswered, h.Ends, len(h.Parts), r.Claims)
 	}
 }
