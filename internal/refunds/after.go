@@ -15,6 +15,7 @@ type Step struct {
 	Stop      bool   // no call can succeed: the outlet stops
 	Ask       bool   // a person hears of it, though it goes on by itself
 	LateOver  bool   // a confirmed one is not asked about any more
+	Denied    bool   // of a confirmed one: the provider says that it knows no such refund
 	Detail    string // for a person
 }
 

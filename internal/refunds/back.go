@@ -14,7 +14,7 @@ import (
 func backOtherwise(ctx context.Context, tx pgx.Tx, id string) (back bool, err error) {
 	err = tx.QueryRow(ctx, `
 		SELECT EXISTS (
-		  SELECT FROM refund_operations f JOIN provider_refunds r ON r.payment_id = f.payment_id AND r.operation = f.id
+		  SELECT FROM refund_operations f JOIN provider_refunds r ON r.payment_id = f.payment_id AND (r.operation = f.id OR r.id = f.provider_refund_id)
 		  WHERE split_part(f.id, '#', 1) = split_part($1, '#', 1) AND f.id <> $1 AND r.status <> 'failed'
 		    AND f.payment_id = (SELECT payment_id FROM refund_operations WHERE id = split_part($1, '#', 1)))`, id).Scan(&back)
 	if err != nil {

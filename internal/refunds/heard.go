@@ -137,6 +137,9 @@ func (t Told) single(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error)
 		if err := t.keep(ctx, tx, p.id); err != nil {
 			return "", err
 		}
+		if again, err := t.isThereAgain(ctx, tx, p.id); again || err != nil {
+			return HeardDiffers, err
+		}
 	}
 	switch {
 	case impossible && t.Operation == "":
@@ -259,20 +262,45 @@ func (t Told) stands() string {
 
 // keep writes the refund down under the provider's name. Its state goes from
 // pending to succeeded to failed, and never back: what is older changes nothing. Of
-// its failure the earliest telling counts.
+// its failure the earliest telling counts. One that a person has called failed, because
+// the provider did not know it, is as it is told of after that.
 func (t Told) keep(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
 	_, err := tx.Exec(ctx, `
 		INSERT INTO provider_refunds AS r (provider, id, payment_id, operation, amount_minor, currency, status, failed_at)
 		VALUES ($1, $2, $3, nullif($4, ''), $5, $6, $7, CASE WHEN $7::text = 'failed' THEN $8::timestamptz END)
 		ON CONFLICT (provider, id) DO UPDATE SET status = excluded.status, changed_at = now(),
-		  operation = coalesce(r.operation, excluded.operation), failed_at = least(r.failed_at, excluded.failed_at)
-		WHERE array_position('{pending,succeeded,failed}', excluded.status) > array_position('{pending,succeeded,failed}', r.status)
+		  operation = coalesce(r.operation, excluded.operation), failed_at = CASE WHEN excluded.status = 'failed' THEN least(r.failed_at, excluded.failed_at) END,
+		  disowned = false
+		WHERE r.disowned OR array_position('{pending,succeeded,failed}', excluded.status) > array_position('{pending,succeeded,failed}', r.status)
 		  OR excluded.failed_at < coalesce(r.failed_at, 'infinity')`,
 		t.Provider, t.ProviderRefund, payment, t.Operation, t.AmountMinor, t.Currency, t.stands(), t.saidAt())
 	if err != nil {
 		return fmt.Errorf("refund %s of %s: %w", t.ProviderRefund, t.Provider, err)
 	}
 	return nil
+}
+
+// isThereAgain holds for a refund that the provider had denied, tells of now as one
+// that did not fail, and that a person has ended meanwhile: it is theirs again, and what
+// would send that money once more is held back. Where nobody has, it is not denied any more.
+func (t Told) isThereAgain(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (bool, error) {
+	if t.stands() == "failed" {
+		return false, nil
+	}
+	var id string
+	err := tx.QueryRow(ctx, `UPDATE refund_operations SET denied_at = NULL
+		WHERE provider_refund_id = $1 AND payment_id = $2 AND denied_at IS NOT NULL RETURNING id`, t.ProviderRefund, payment).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("refund %s, which was denied: %w", t.ProviderRefund, err)
+	}
+	e, err := lockEntry(ctx, tx, id)
+	if err != nil || e.Status != FailedLater {
+		return false, err
+	}
+	return true, e.differ(ctx, tx, t)
 }
 
 // sum keeps each, and when it was last said: sums that arrive late are smaller, and the

@@ -2,6 +2,7 @@ package refunds
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // afterLateLook decides what follows where the refund did not fail. It stays
 // confirmed, by what confirmed it. One that the provider does not know, or tells of
-// otherwise, is a person's.
+// otherwise, is a person's; the former they may end (NotRefunded).
 func (c Case) afterLateLook(s *Step, a Answer) {
 	s.Outcome = c.Outcome
 	switch a.Outcome {
@@ -28,6 +29,7 @@ func (c Case) afterLateLook(s *Step, a Answer) {
 		s.LateOver = true
 	case Rejected, Differs:
 		s.LateOver, s.Ask = true, true
+		s.Denied = a.Outcome == Rejected && a.HTTP == http.StatusNotFound
 	default: // no answer
 		s.LateOver = c.LateLooks >= MostLateLooks
 		s.Wait = max(untilLateLook, a.RetryAfter)

@@ -1,11 +1,16 @@
 package refunds_test
 
 import (
+	"net/http"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"waitroom/internal/outlet"
 	"waitroom/internal/refunds"
+	"waitroom/internal/support"
 )
 
 // daysLater puts the confirmation of an operation so far back that it is to be looked
@@ -206,4 +211,163 @@ func TestAnAnswerAfterTheNoticeIsNoLateLook(t *testing.T) {
 	d.want(id, "confirmed, 0 pending, 1000 refunded, 0 asked")
 	d.daysLater(id)
 	d.settle(d.looksLate(id), yes("re_1"))
+}
+
+// denied is a line's refund that is confirmed and told of, and that the provider, asked
+// late, answers with that status.
+func (d *desk) denied(holder string, status int) (order uuid.UUID, id string) {
+	d.t.Helper()
+	order, _, seats := d.paid(holder, 2)
+	s, _ := d.request(order, seats[0])
+	d.answer(yes("re_" + holder))
+	d.hear(toldOf(holder, s.ID, "re_"+holder))
+	d.want(s.ID, "confirmed, 0 pending, 2500 refunded, 0 asked")
+	d.daysLater(s.ID)
+	d.settle(d.looksLate(s.ID), refunds.Answer{Outcome: refunds.Rejected, HTTP: status, Detail: "No such refund"})
+	d.want(s.ID, "confirmed, 0 pending, 2500 refunded, 1 asked")
+	return order, s.ID
+}
+
+// acts is a person who does something about the newest item that is open.
+func (d *desk) acts(do support.Do, refund string) support.Verdict {
+	d.t.Helper()
+	var item int64
+	d.Scan(d.t, `SELECT max(id) FROM human_list WHERE resolved_at IS NULL`, nil, &item)
+	v, err := support.Act(d.t.Context(), d.Pool, support.Deed{Item: item, By: "mia", Do: do, Why: "their pages do not have it", Refund: refund})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return v
+}
+
+// A confirmed refund that the provider, asked late, does not know is ended as failed by
+// a person's word: its money is owed again, by another operation that names it; its seat
+// stays given back, once.
+func TestARefundThatTheProviderDeniesIsEndedByAPerson(t *testing.T) {
+	d := openDesk(t)
+	order, id := d.denied("ann", http.StatusNotFound)
+	if can := d.item().Can(); !slices.Contains(can, support.NotRefunded) {
+		t.Errorf("it can be %v", can)
+	}
+	if v := d.acts(support.NotRefunded, ""); v != support.Done {
+		t.Fatalf("ended: %s", v)
+	}
+	d.want(id, "failed_later, 0 pending, 0 refunded, 1 asked")
+	d.judged()
+	by := d.Count(t, `SELECT count(*) FROM refund_changes WHERE operation = $1 AND from_status = 'confirmed' AND to_status = 'failed_later' AND by = 'mia'`, id)
+	said := d.Count(t, `SELECT count(*) FROM human_notes n JOIN human_list h ON h.id = n.item WHERE h.operation = $1 AND n.by = 'mia' AND n.did = 'decided'`, id)
+	if by != 1 || said != 1 || d.told(id, "refund.needs_attention") != 1 {
+		t.Errorf("the evidence has her %d times, the history %d times, told %d times; want once each", by, said, d.told(id, "refund.needs_attention"))
+	}
+	if i := d.item(); i.Kind != "refund_failed" || !slices.Contains(i.Can(), support.Renew) {
+		t.Errorf("%s can be %v", i.Kind, i.Can())
+	}
+	if v := d.acts(support.Renew, ""); v != support.Done {
+		t.Fatalf("renewed: %s", v)
+	}
+	d.answer(yes("re_2"))
+	d.want(id+"#2", "confirmed, 0 pending, 2500 refunded, 0 asked")
+	if n := d.Count(t, `SELECT given_back FROM orders WHERE id = $1`, order); n != 1 {
+		t.Errorf("%d seats went back, want one", n)
+	}
+	d.judged()
+}
+
+// Nothing else that is confirmed is ended so: not before the late look, and not where that
+// had no such answer; neither by a person nor past them.
+func TestAConfirmedRefundIsNotEndedThatTheProviderDoesNotDeny(t *testing.T) {
+	for name, set := range map[string]func(*desk) string{
+		"another refusal": func(d *desk) string { _, id := d.denied("ann", http.StatusBadRequest); return id },
+		"told of again": func(d *desk) string {
+			_, id := d.denied("ann", http.StatusNotFound)
+			d.hear(toldOf("ann", id, "re_ann"))
+			return id
+		},
+		"another than we asked for": func(d *desk) string {
+			id := d.owed("ann")
+			d.answer(yes("re_ann"))
+			d.daysLater(id)
+			d.settle(d.looksLate(id), refunds.Answer{Outcome: refunds.Differs, HTTP: http.StatusOK, Detail: "it is another"})
+			return id
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openDesk(t)
+			id := set(d)
+			if v := d.acts(support.NotRefunded, ""); v != support.NotNow {
+				t.Errorf("ended: %s, want not_now", v)
+			}
+			if _, err := d.Pool.Exec(t.Context(), `UPDATE refund_operations SET status = 'failed_later', outcome = 'person_decided' WHERE id = $1`, id); err == nil {
+				t.Error("the database let it through")
+			}
+			if n := d.Count(t, `SELECT count(*) FROM refund_operations WHERE id = $1 AND status = 'confirmed'`, id); n != 1 {
+				t.Error("it is not confirmed any more")
+			}
+		})
+	}
+}
+
+// The provider tells, after a person has ended it, of the refund that it denied: it is
+// theirs again, nothing sends the money once more, and they can put their word right.
+func TestADeniedRefundThatIsToldOfAgainIsNotSentTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		renewed, found bool
+		want           string
+	}{
+		"before it is renewed":                              {false, false, "confirmed, 0 pending, 2500 refunded, 0 asked"},
+		"after it was renewed":                              {true, false, "failed_later, 2500 pending, 0 refunded, 1 asked"},
+		"one that a person had named, after it was renewed": {true, true, "failed_later, 2500 pending, 0 refunded, 1 asked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openDesk(t)
+			told := refunds.Told{}
+			var id string
+			if c.found {
+				order, _, seats := d.paid("ann", 2)
+				s, _ := d.request(order, seats[0])
+				id, told = s.ID, toldOf("ann", "", "re_typo")
+				d.answer(says(refunds.OtherParameters))
+				if v := d.acts(support.Refunded, "re_typo"); v != support.Done {
+					t.Fatalf("found: %s", v)
+				}
+				d.daysLater(id)
+				d.settle(d.looksLate(id), refunds.Answer{Outcome: refunds.Rejected, HTTP: http.StatusNotFound})
+			} else {
+				_, id = d.denied("ann", http.StatusNotFound)
+				told = toldOf("ann", id, "re_ann")
+			}
+			if v := d.acts(support.NotRefunded, ""); v != support.Done {
+				t.Fatalf("ended: %s", v)
+			}
+			if c.renewed {
+				if v := d.acts(support.Renew, ""); v != support.Done {
+					t.Fatalf("renewed: %s", v)
+				}
+			}
+			if h := d.hear(told); h != refunds.HeardDiffers {
+				t.Errorf("heard: %s", h)
+			}
+			d.hurry()
+			if j := d.next(); j != nil {
+				t.Errorf("there is a %s of %s to make", j.Verb(j.Now), j.Ask.Operation)
+			}
+			if n := d.asked("refund_differs", told.ProviderRefund); n != 1 {
+				t.Errorf("%d items of it, want 1", n)
+			}
+			if !c.renewed {
+				if v := d.acts(support.Renew, ""); v != support.NotNow {
+					t.Errorf("renewed: %s, want not_now", v)
+				}
+				if v := d.acts(support.Refunded, told.ProviderRefund); v != support.Done {
+					t.Errorf("put right: %s", v)
+				}
+			} else if n := d.Count(t, `SELECT count(*) FROM refund_operations WHERE id = $1 || '#2' AND status = 'manual'`, id); n != 1 {
+				t.Error("what was renewed is not a person's")
+			}
+			d.want(id, c.want)
+			d.judged()
+		})
+	}
 }

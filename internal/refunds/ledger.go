@@ -27,6 +27,7 @@ type entry struct {
 	currency string
 	refund   string // the provider's name of it; "" while it is not known
 	call     *int64 // the call under way
+	denied   bool   // the provider says that it knows no such refund
 	now      time.Time
 }
 
@@ -44,12 +45,12 @@ func lockEntry(ctx context.Context, tx pgx.Tx, id string) (entry, error) {
 	err = tx.QueryRow(ctx, `
 		SELECT f.status, f.accepted_at, f.give_up_at, f.next_at, f.first_sent_at, f.sends, f.looks, f.pushes, f.pushed,
 		  f.doubt, f.resend, f.look_after, f.outcome, f.late_looks, f.order_id, f.payment_id, f.seat_id, o.event_id, p.provider, f.reason,
-		  f.amount_minor, f.currency, coalesce(f.provider_refund_id, ''), f.call, clock_timestamp()
+		  f.amount_minor, f.currency, coalesce(f.provider_refund_id, ''), f.call, f.denied_at IS NOT NULL, clock_timestamp()
 		FROM refund_operations f JOIN orders o ON o.id = f.order_id JOIN payments p ON p.id = f.payment_id
 		WHERE f.id = $1 FOR UPDATE OF f`, id).
 		Scan(&e.Status, &e.AcceptedAt, &e.GiveUpAt, &e.NextAt, &firstSent, &e.Sends, &e.Looks, &e.Pushes, &e.Pushed,
 			&e.Doubt, &e.Resend, &e.LookAfter, &e.Outcome, &e.LateLooks, &e.order, &e.payment, &e.seat, &e.event, &e.provider, &e.reason,
-			&e.amount, &e.currency, &e.refund, &e.call, &e.now)
+			&e.amount, &e.currency, &e.refund, &e.call, &e.denied, &e.now)
 	if firstSent != nil {
 		e.FirstSentAt = *firstSent
 	}
@@ -69,10 +70,11 @@ func (e entry) record(ctx context.Context, tx pgx.Tx, s Step, over bool) error {
 		  look_after = $7, pushed = $8, outcome = $9, provider_refund_id = coalesce(provider_refund_id, nullif($10, '')),
 		  call = CASE WHEN $11 THEN NULL ELSE call END,
 		  ended_at = CASE WHEN NOT $12 THEN NULL WHEN status = $3 THEN ended_at ELSE clock_timestamp() END,
-		  version = version + $13, late_look_over_at = CASE WHEN $14 THEN clock_timestamp() ELSE late_look_over_at END
+		  version = version + $13, late_look_over_at = CASE WHEN $14 THEN clock_timestamp() ELSE late_look_over_at END,
+		  denied_at = CASE WHEN $15 THEN clock_timestamp() ELSE denied_at END
 		WHERE id = $1 AND status = $2 RETURNING version`,
 		e.id, e.Status, s.Status, s.Wait, s.Doubt, s.Resend, s.LookAfter, s.Pushed, s.Outcome, s.Refund,
-		over, s.Status.Ended(), len(tell), s.LateOver).Scan(&version)
+		over, s.Status.Ended(), len(tell), s.LateOver, s.Denied).Scan(&version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("refund %s is not %s, though it is locked", e.id, e.Status)
 	}

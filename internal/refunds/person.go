@@ -56,14 +56,14 @@ func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 // Refunded ends an operation by a person's word that the money is back, as the
 // provider's refund that they found. A refund that the ledger knows has to be
 // this one: of its payment, amount and currency, succeeded, and no other line's.
-// So is an operation put right that was ended as not refunded, where the provider
+// So is an operation put right that a person had ended as not refunded, where the provider
 // has told of that refund under its name since, and nothing follows it.
 func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string) (Verdict, error) {
 	if providerRefund = strings.TrimSpace(providerRefund); providerRefund == "" {
 		return "", errors.New("refunds: a refund that a person found has a name at the provider")
 	}
 	e, v, err := held(ctx, tx, id, by)
-	if e.Status == RejectedFor && err == nil {
+	if (e.Status == RejectedFor || e.Status == FailedLater) && err == nil {
 		v, err = e.wronglyNot(ctx, tx, providerRefund)
 	}
 	if v != Done || err != nil {
@@ -85,13 +85,14 @@ func Refunded(ctx context.Context, tx pgx.Tx, id, providerRefund, by, why string
 }
 
 // wronglyNot is Done where the provider has told of that refund as the
-// operation's, which was ended as not refunded.
+// operation's, which was ended as not refunded, or as failed where the provider had
+// denied it: no other that failed is told of as anything else after that.
 func (e entry) wronglyNot(ctx context.Context, tx pgx.Tx, providerRefund string) (Verdict, error) {
 	var told, this, followed bool
 	err := tx.QueryRow(ctx, `
 		SELECT count(*) > 0, count(*) FILTER (WHERE id = $3) > 0, EXISTS (SELECT FROM refund_operations WHERE parent = $2)
-		FROM provider_refunds WHERE payment_id = $1 AND operation = $2 AND status <> 'failed'`,
-		e.payment, e.id, providerRefund).Scan(&told, &this, &followed)
+		FROM provider_refunds WHERE payment_id = $1 AND status <> 'failed' AND CASE WHEN $4 THEN id = $5 ELSE operation = $2 END`,
+		e.payment, e.id, providerRefund, e.Status == FailedLater, e.refund).Scan(&told, &this, &followed)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("what is told of %s: %w", e.id, err)
@@ -107,13 +108,31 @@ func (e entry) wronglyNot(ctx context.Context, tx pgx.Tx, providerRefund string)
 
 // NotRefunded ends an operation by a person's word that its money is not back
 // and will not come by it. It is not tried again: what follows is another
-// operation, by Renew.
+// operation, by Renew. A confirmed one is ended so only where the provider, asked late,
+// has denied it, and has told of it nowhere since: it failed then, as far as anybody knows.
 func NotRefunded(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 	e, v, err := held(ctx, tx, id, by)
+	if e.Status == Confirmed && e.denied && err == nil {
+		return Done, e.disown(ctx, tx, by, why)
+	}
 	if v != Done || err != nil {
 		return v, err
 	}
 	return Done, e.decide(ctx, tx, by, why, Step{Status: RejectedFor, Outcome: "person_decided"})
+}
+
+// disown ends a confirmed operation whose refund the provider does not know. Its seat
+// stays given back, as after any failure; its money is owed again.
+func (e entry) disown(ctx context.Context, tx pgx.Tx, by, why string) error {
+	_, err := tx.Exec(ctx, `
+		INSERT INTO provider_refunds AS r (provider, id, payment_id, operation, amount_minor, currency, status, disowned)
+		SELECT $1, $2, $3, CASE WHEN $4 THEN NULL ELSE $5 END, $6, $7, 'failed', true
+		ON CONFLICT (provider, id) DO UPDATE SET status = 'failed', disowned = true, changed_at = now() WHERE r.status <> 'failed'`,
+		e.provider, e.refund, e.payment, e.byOthers(), e.id, e.amount, e.currency)
+	if err != nil {
+		return fmt.Errorf("refund %s, which was denied: %w", e.refund, err)
+	}
+	return e.decide(ctx, tx, by, why, Step{Status: FailedLater, Outcome: "person_decided", Refund: e.refund})
 }
 
 func (e entry) decide(ctx context.Context, tx pgx.Tx, by, why string, s Step) error {

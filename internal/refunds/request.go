@@ -37,8 +37,8 @@ type Standing struct {
 const standing = `
 	SELECT f.id, f.order_id, f.payment_id, f.seat_id, coalesce(f.parent, ''), f.reason, f.status, f.outcome, f.amount_minor, f.currency,
 	  coalesce(f.provider_refund_id, ''), f.accepted_at, f.ended_at, f.sends, f.looks,
-	  f.status = 'rejected' AND EXISTS (SELECT FROM provider_refunds r
-	    WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status <> 'failed')
+	  f.status IN ('rejected', 'failed_later') AND EXISTS (SELECT FROM provider_refunds r
+	    WHERE r.payment_id = f.payment_id AND r.status <> 'failed' AND CASE f.status WHEN 'rejected' THEN r.operation = f.id ELSE r.id = f.provider_refund_id END)
 	FROM refund_operations f `
 
 // Asking is what became of a request.

@@ -42,6 +42,8 @@ type Item struct {
 	// It was ended as not refunded, the provider has told of it as done since, and
 	// nothing follows it.
 	WronglyNot bool
+	// It is confirmed, and the provider, asked late, says that it knows no such refund.
+	Denied bool
 	// It is late, and still goes by itself: until it has its end, or is another
 	// person's question, nobody's word takes it off the list.
 	StillLate bool
@@ -86,6 +88,9 @@ func (i Item) Can() []Do {
 			can = append(can, Refunded)
 		}
 	}
+	if i.Denied {
+		can = append(can, NotRefunded)
+	}
 	if i.CanLook {
 		can = append(can, LookAgain)
 	}
@@ -119,10 +124,14 @@ const itemColumns = `
 	SELECT h.id, h.kind, h.subject, coalesce(o.event_id, ''), h.order_id, h.payment_id, h.detail, h.owner, h.opened_at, h.resolved_at,
 	  coalesce(h.operation, ''), coalesce(f.status, ''), coalesce(f.amount_minor, p.captured_minor, 0), coalesce(f.currency, p.currency, ''),
 	  EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status <> 'failed'
-	    AND split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)),
+	    AND (split_part(r.operation, '#', 1) = split_part(f.id, '#', 1) AND (r.operation <> f.id OR f.ended_at IS NOT NULL)
+	      OR r.id IN (SELECT g.provider_refund_id FROM refund_operations g WHERE g.payment_id = f.payment_id
+	        AND split_part(g.id, '#', 1) = split_part(f.id, '#', 1) AND (g.id <> f.id OR f.ended_at IS NOT NULL)))),
 	  coalesce(m.by_hand_minor, 0), coalesce(m.left_minor + CASE f.status WHEN 'manual' THEN f.amount_minor ELSE 0 END >= f.amount_minor, false),
-	  coalesce(f.status = 'rejected', false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
-	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.operation = f.id AND r.status = 'succeeded'),
+	  coalesce(f.status IN ('rejected', 'failed_later'), false) AND NOT EXISTS (SELECT FROM refund_operations n WHERE n.parent = f.id)
+	    AND EXISTS (SELECT FROM provider_refunds r WHERE r.payment_id = f.payment_id AND r.status = 'succeeded'
+	      AND CASE f.status WHEN 'rejected' THEN r.operation = f.id ELSE r.id = f.provider_refund_id END),
+	  coalesce(f.status = 'confirmed' AND f.denied_at IS NOT NULL, false),
 	  coalesce(h.kind = 'refund_late' AND f.status IN ('queued', 'submitted', 'unknown'), false),
 	  coalesce(h.kind = 'payment_unknown' AND h.resolved_at IS NULL AND p.status IN ('opening', 'open', 'failed') AND p.look_at IS NULL, false),
 	  CASE WHEN h.kind = 'refund_by_hand' AND h.resolved_at IS NULL AND h.order_id = o.id AND h.payment_id = p.id THEN seats_may_go_back(p.id) ELSE false END
