@@ -27,13 +27,14 @@ func gates(ctx context.Context, _ string, e Effort, _ io.Writer) ([]Figure, erro
 	defer s.Stop() //nolint:errcheck // it ends with the process at the latest
 	c := gate.Usual()
 	c.URL, c.Fresh, c.Limit = s.URL, time.Hour, 5*time.Second
-	many, err := gate.Open(c, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	nobody := func(context.Context, string, []gate.Name) ([]gate.Name, error) { return nil, nil }
+	many, err := gate.Open(c, nobody, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	defer many.Close() //nolint:errcheck // nothing is kept
 	c.Batch, c.Calls = 1, c.Conns
-	single, err := gate.Open(c, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	single, err := gate.Open(c, nobody, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

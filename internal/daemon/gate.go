@@ -51,11 +51,11 @@ func (l GateLimits) validate(url string) error {
 }
 
 // gate is nil where there is no Redis.
-func (c WaitroomConfig) gate(p *process.Process) (*gate.Gate, error) {
+func (c WaitroomConfig) gate(p *process.Process, pool *pgxpool.Pool) (*gate.Gate, error) {
 	if c.RedisURL == "" {
 		return nil, nil
 	}
-	g, err := gate.Open(c.GateLimits.over(c.RedisURL), p.Metrics, p.Log)
+	g, err := gate.Open(c.GateLimits.over(c.RedisURL), ordered(pool), p.Metrics, p.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +86,31 @@ func (c WaitroomConfig) turns(p *process.Process, g *gate.Gate, lines *admission
 // unsold asks Postgres for a gate.
 func unsold(pool *pgxpool.Pool) gate.Recount {
 	return func(ctx context.Context, event string, since time.Time, asked []gate.Name) (gate.Seen, error) {
-		names := make([]inventory.AttemptName, len(asked))
-		for i, n := range asked {
-			names[i] = inventory.AttemptName(n)
-		}
-		n, err := inventory.CountUnsold(ctx, pool, event, since, names)
-		seen := gate.Seen{At: n.At, Free: n.Free}
-		for _, o := range n.Orders {
-			seen.Orders = append(seen.Orders, gate.Name(o))
-		}
-		return seen, err
+		n, err := inventory.CountUnsold(ctx, pool, event, since, named(asked))
+		return gate.Seen{At: n.At, Free: n.Free, Orders: names(n.Orders)}, err
 	}
+}
+
+// ordered looks up for a gate who has an order.
+func ordered(pool *pgxpool.Pool) gate.Ordered {
+	return func(ctx context.Context, event string, asked []gate.Name) ([]gate.Name, error) {
+		found, err := inventory.FindAttempts(ctx, pool, event, named(asked))
+		return names(found), err
+	}
+}
+
+func named(attempts []gate.Name) []inventory.AttemptName {
+	out := make([]inventory.AttemptName, len(attempts))
+	for i, n := range attempts {
+		out[i] = inventory.AttemptName(n)
+	}
+	return out
+}
+
+func names(attempts []inventory.AttemptName) []gate.Name {
+	out := make([]gate.Name, len(attempts))
+	for i, n := range attempts {
+		out[i] = gate.Name(n)
+	}
+	return out
 }

@@ -167,7 +167,7 @@ func (c WaitroomConfig) setup(ctx context.Context, p *process.Process) error {
 	if err := c.fits(ctx, p, reads, pooled("reads", reads), pooled("ledger", books), pooled("desk", steering.pool), pooled("scans", doors)); err != nil {
 		return err
 	}
-	gates, err := c.gate(p)
+	gates, err := c.gate(p, reads)
 	if err != nil {
 		return err
 	}

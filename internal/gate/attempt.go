@@ -38,11 +38,12 @@ type Outcome string
 
 const (
 	Admitted Outcome = "admitted" // counted under its name; Postgres decides
-	Again    Outcome = "again"    // it was admitted before, and nothing was counted twice
+	Again    Outcome = "again"    // it was admitted before, or has an order, and nothing was counted twice
 	SoldOut  Outcome = "sold_out" // fewer are left than it wants; see Left
 	Taken    Outcome = "taken"    // others hold some of its seats; see Taken
 	Busy     Outcome = "busy"     // too many wait for the gate, or its caller went
-	// Unknown lets through: there is no count, or Redis did not answer. How many get
+	// Unknown lets through: there is no count, or Redis did not answer, or Postgres did
+	// not say whether who would be refused has an order. How many get
 	// as far as Postgres is then bounded by the claims' own queue.
 	Unknown Outcome = "unknown"
 	// Unjudged lets through what the gate has no count of: the best seats.
@@ -83,7 +84,7 @@ type lane struct {
 	event string
 	epoch int64
 	tier  string // "": named seats
-	shard int
+	shard int    // lookups: none, but who is about to be refused
 }
 
 // tag is what the keys of a lane have in common. A tier is counted in runes that
@@ -133,11 +134,20 @@ func (g *Gate) decide(ctx context.Context, a Attempt) Decision {
 	l := g.home(a.Event, a.Epoch, a.Tier, a.id())
 	w := &waiting{
 		record: record{id: a.id(), token: rand.Text()[:12], size: a.Units + len(a.Seats)}, seats: a.Seats,
-		told: make(chan Decision, 1),
 	}
 	if time.Now().UnixNano() < g.rests.Load() {
 		return Decision{Outcome: Unknown}
 	}
+	d := g.wait(ctx, l, w)
+	if d.Outcome == SoldOut || d.Outcome == Taken {
+		return g.unless(ctx, d, a)
+	}
+	return d
+}
+
+// wait queues for a lane, and waits for what it says.
+func (g *Gate) wait(ctx context.Context, l lane, w *waiting) Decision {
+	w.told = make(chan Decision, 1)
 	if !g.push(ctx, l, w) {
 		return Decision{Outcome: Busy}
 	}

@@ -29,7 +29,7 @@ type Config struct {
 	Queue  int // attempts that wait for one counter; one more is told to come again
 	Conns  int
 
-	Limit time.Duration // for one question to Redis, dialling included; then the attempt is let through
+	Limit time.Duration // for one question to Redis, dialling included, and for a look-up; then the attempt is let through
 	Rest  time.Duration // after a fault, during which Redis is not asked
 	// Processing is how long an attempt may be on its way. What Postgres has not seen
 	// by then, the next turn gives back.
@@ -82,6 +82,7 @@ func (c Config) Validate() error {
 type Gate struct {
 	Config
 	client  *redis.Client
+	find    Ordered
 	metrics *metrics
 	log     *slog.Logger
 	rests   atomic.Int64 // UnixNano until which Redis is not asked
@@ -92,7 +93,7 @@ type Gate struct {
 }
 
 // Open does not wait for Redis: while it is away everybody is let through.
-func Open(c Config, registry prometheus.Registerer, log *slog.Logger) (*Gate, error) {
+func Open(c Config, ordered Ordered, registry prometheus.Registerer, log *slog.Logger) (*Gate, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func Open(c Config, registry prometheus.Registerer, log *slog.Logger) (*Gate, er
 	opt.MaxRetries, opt.DialerRetries, opt.ContextTimeoutEnabled = -1, 1, true
 	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout, opt.PoolTimeout = c.Limit, c.Limit, c.Limit, c.Limit
 	opt.PoolSize, opt.MaxActiveConns = c.Conns, c.Conns
-	return &Gate{Config: c, client: redis.NewClient(opt), metrics: newMetrics(registry), log: log, lanes: map[lane]*line{}}, nil
+	return &Gate{Config: c, client: redis.NewClient(opt), find: ordered, metrics: newMetrics(registry), log: log, lanes: map[lane]*line{}}, nil
 }
 
 // Close waits for what is under way.

@@ -72,6 +72,9 @@ func (g *Gate) next(l lane, q *line) []*waiting {
 }
 
 func (g *Gate) batch(ctx context.Context, l lane, batch []*waiting) []Decision {
+	if l.shard == lookups {
+		return g.byOrder(ctx, l, batch)
+	}
 	if l.tier == "" {
 		return g.bySeat(ctx, l, batch)
 	}

@@ -127,7 +127,7 @@ func (w *world) settled(g *Gate) {
 		w.turn(g)
 		open := 0
 		for _, l := range g.lanesOf(event, 1, map[string]int{tier: 0}) {
-			list, _, _, err := g.opened(w.t.Context(), l)
+			list, _, err := g.opened(w.t.Context(), l)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -263,4 +263,73 @@ func TestConfigIsValidated(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
+}
+
+// Whoever has an order and asks again for what is theirs hears of it, and not that others
+// have it: their record was lost with Redis, or never made while Redis was away.
+func TestWhoHasAnOrderIsNotToldThatAllIsGone(t *testing.T) {
+	for _, lost := range []bool{true, false} {
+		t.Run(fmt.Sprintf("lost %t", lost), func(t *testing.T) {
+			w := newWorld(t, 1, 2)
+			g := w.gate()
+			w.turn(g)
+			for _, a := range []Attempt{seated("ann", w.seats[0]), standing("ann's sister", 1)} {
+				if !lost { // Redis does not answer: she is let through, and nothing is written down
+					w.claim(a)
+				} else if _, answer := w.buy(t.Context(), g, a); answer.Outcome != inventory.Claimed {
+					t.Fatalf("%s: %s", a.Account, answer.Outcome)
+				}
+			}
+			w.exec(`UPDATE orders SET created_at = created_at - interval '1 minute'`)
+			if lost {
+				admin := redis.NewClient(g.client.Options())
+				defer admin.Close() //nolint:errcheck // the test's own
+				if err := admin.FlushAll(t.Context()).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.turn(g)
+			if _, a := w.buy(t.Context(), g, seated("bob", w.seats[0])); a.Outcome != inventory.Taken {
+				t.Fatalf("bob asks for ann's seat: %s", a.Outcome)
+			}
+			if _, a := w.buy(t.Context(), g, standing("bob's brother", 1)); a.Outcome != inventory.Claimed {
+				t.Fatalf("the last unit: %s", a.Outcome)
+			}
+			w.turn(g)
+			for _, a := range []Attempt{seated("ann", w.seats[0]), standing("ann's sister", 1)} {
+				if d, answer := w.buy(t.Context(), g, a); answer.Outcome != inventory.Already {
+					t.Errorf("%s asks again: %s %d at the gate, %q in Postgres; want her order", a.Account, d.Outcome, d.Taken, answer.Outcome)
+				}
+			}
+			if d := g.Decide(t.Context(), standing("cy", 1)); d.Outcome != SoldOut {
+				t.Errorf("who has no order and comes too late: %s", d.Outcome)
+			}
+		})
+	}
+}
+
+// Nobody is refused at the gate while Postgres does not say whether they have an order.
+func TestARefusalThatCannotBeLookedUpIsNone(t *testing.T) {
+	w := newWorld(t, 0, 1)
+	g := w.gate()
+	g.find = func(context.Context, string, []Name) ([]Name, error) { return nil, errDead }
+	w.turn(g)
+	for i, want := range []Outcome{Admitted, Unknown} {
+		if d := g.Decide(t.Context(), standing(fmt.Sprint("fan-", i), 1)); d.Outcome != want {
+			t.Errorf("fan %d: %s, want %s", i, d.Outcome, want)
+		}
+	}
+}
+
+// Who is let through again though their order is in the count takes nothing a second time.
+func TestWhoHasAnOrderTakesNothingMore(t *testing.T) {
+	w := newWorld(t, 0, 4)
+	g := w.gate()
+	w.claim(standing("ann", 2)) // Redis is away
+	w.exec(`UPDATE orders SET created_at = created_at - interval '1 minute'`)
+	w.turn(g)
+	if d, a := w.buy(t.Context(), g, standing("ann", 2)); d.Outcome != Admitted || a.Outcome != inventory.Already {
+		t.Errorf("ann asks again: %s at the gate, %q in Postgres", d.Outcome, a.Outcome)
+	}
+	w.agrees(g)
 }

@@ -7,6 +7,7 @@ import (
 
 type metrics struct {
 	decided, back, seeds *prometheus.CounterVec
+	lookups              *prometheus.CounterVec
 	ordered, faults      prometheus.Counter
 	latency, batch       prometheus.Histogram
 }
@@ -22,6 +23,9 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, []string{"why"}),
 		seeds: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "waitroom_gate_seeds_total", Help: "Counts that Postgres's recount gave, one a shard, by outcome (set, stale, late, too_many_open).",
+		}, []string{"outcome"}),
+		lookups: f.NewCounterVec(prometheus.CounterOpts{
+			Name: "waitroom_gate_lookups_total", Help: "Attempts that were looked up in Postgres before they were refused, by what was found (none: refused; ordered, failed: let through).",
 		}, []string{"outcome"}),
 		ordered: f.NewCounter(prometheus.CounterOpts{
 			Name: "waitroom_gate_ordered_total", Help: "Attempts that a turn found to have their order.",

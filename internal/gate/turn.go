@@ -24,13 +24,13 @@ type Seen struct {
 }
 
 // opened lists a lane's attempts that have no end yet, the oldest first, after how
-// many there are and whether the lane has a count.
+// many there are.
 //
-//	KEYS open took count   ARGV how many at most
+//	KEYS open took   ARGV how many at most
 var opened = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local out = {redis.call('ZCARD', KEYS[1]), redis.call('HEXISTS', KEYS[3], 'free')}
+local out = {redis.call('ZCARD', KEYS[1])}
 local all = redis.call('ZRANGE', KEYS[1], 0, tonumber(ARGV[1]) - 1, 'WITHSCORES')
 for i = 1, #all, 2 do
   out[#out+1] = all[i]
@@ -64,7 +64,8 @@ var first = redis.NewScript(`
 if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 1 end
 return 0`)
 
-// overlap is how far back a turn looks for orders that Redis may have lost.
+// overlap is how far back a turn looks for orders that its list of attempts lacks: an
+// order is as old as the beginning of its transaction.
 const overlap = 5 * time.Second
 
 // open is an attempt that took and has no end yet.
@@ -95,23 +96,18 @@ func (g *Gate) Turn(ctx context.Context, event string, epoch int64, recount Reco
 	}
 	lanes := g.lanesOf(event, epoch, before.Free)
 	found, asked := map[lane][]open{}, []Name{}
-	whole, since := map[lane]bool{}, before.At.Add(-overlap)
+	whole := map[lane]bool{}
 	for _, l := range lanes {
-		var has bool
-		if found[l], whole[l], has, err = g.opened(ctx, l); err != nil {
+		if found[l], whole[l], err = g.opened(ctx, l); err != nil {
 			return err
-		}
-		if !has && l.tier != "" {
-			since = time.Unix(0, 0) // Redis may have lost who has an order, too
 		}
 		for _, o := range found[l] {
 			asked = append(asked, nameOf(o.id))
 		}
 	}
 	// Orders since then too: what was taken after the list and committed before the
-	// snapshot is in both, and must count once. And some from before it, whose record
-	// went with a failover: whoever has an order is never told that all are sold.
-	seen, err := recount(ctx, event, since, asked)
+	// snapshot is in both, and must count once.
+	seen, err := recount(ctx, event, before.At.Add(-overlap), asked)
 	if err != nil {
 		return fmt.Errorf("gate: recount %s: %w", event, err)
 	}
@@ -166,24 +162,24 @@ func (g *Gate) ordered(event string, epoch int64, tiers map[string]int, orders [
 	return by
 }
 
-func (g *Gate) opened(ctx context.Context, l lane) (list []open, whole, has bool, err error) {
+func (g *Gate) opened(ctx context.Context, l lane) (list []open, whole bool, err error) {
 	k := l.keys()
-	answer, err := g.ask(ctx, opened, []string{k[1], k[3], k[0]}, g.Listed)
+	answer, err := g.ask(ctx, opened, []string{k[1], k[3]}, g.Listed)
 	if err != nil {
-		return nil, false, false, err
+		return nil, false, err
 	}
 	said, _ := answer.([]any)
-	if len(said) < 2 {
-		return nil, false, false, errNoCount
+	if len(said) < 1 {
+		return nil, false, errNoCount
 	}
 	there, _ := said[0].(int64)
-	for i := 2; i+2 < len(said); i += 3 {
+	for i := 1; i+2 < len(said); i += 3 {
 		id, _ := said[i].(string)
 		text, _ := said[i+1].(string)
 		age, _ := said[i+2].(int64)
 		list = append(list, open{id, text, time.Duration(age) * time.Millisecond})
 	}
-	return list, int(there) <= g.Listed, said[1] == int64(1), nil
+	return list, int(there) <= g.Listed, nil
 }
 
 // overdue are those that had time enough to get an order, and have none.

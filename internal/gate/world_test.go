@@ -94,7 +94,7 @@ func (w *world) one(sql string, args ...any) (n int) {
 // gate is a replica's.
 func (w *world) gate() *Gate {
 	w.t.Helper()
-	g, err := Open(w.config, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
+	g, err := Open(w.config, w.ordered, prometheus.NewRegistry(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -113,6 +113,18 @@ func (w *world) recount(ctx context.Context, event string, since time.Time, aske
 		seen.Orders = append(seen.Orders, Name(o))
 	}
 	return seen, err
+}
+
+func (w *world) ordered(ctx context.Context, event string, asked []Name) (has []Name, err error) {
+	names := make([]inventory.AttemptName, len(asked))
+	for i, n := range asked {
+		names[i] = inventory.AttemptName(n)
+	}
+	found, err := inventory.FindAttempts(ctx, w.pool, event, names)
+	for _, n := range found {
+		has = append(has, Name(n))
+	}
+	return has, err
 }
 
 func (w *world) turn(g *Gate) {
@@ -150,7 +162,7 @@ func (w *world) buy(ctx context.Context, g *Gate, a Attempt) (Decision, inventor
 	}
 	answer := w.claim(a)
 	switch answer.Outcome {
-	case inventory.Claimed, inventory.Already, inventory.Unknown:
+	case inventory.Claimed, inventory.Unknown:
 	default:
 		g.GiveBack(ctx, d, answer.Taken)
 	}

@@ -107,11 +107,11 @@ func (a *API) early(r claimRequest, hall *Hall, at gate.Decision) (reply, error)
 }
 
 // settle gives back what the gate counted for an attempt that Postgres refused for
-// certain. What is not certain is the gate's next turn's.
+// certain, or that has its seats already. What is not certain is the gate's next turn's.
 func (a *API) settle(ctx context.Context, at gate.Decision, answer inventory.Answer, err error) {
 	switch {
 	case errors.Is(err, inventory.ErrBusy), errors.Is(err, inventory.ErrFailed), errors.Is(err, inventory.ErrBadAttempt):
-	case err != nil, answer.Outcome == inventory.Claimed, answer.Outcome == inventory.Already, answer.Outcome == inventory.Unknown:
+	case err != nil, answer.Outcome == inventory.Claimed, answer.Outcome == inventory.Unknown:
 		return
 	}
 	if a.Gate != nil {

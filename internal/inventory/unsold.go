@@ -25,10 +25,7 @@ type Unsold struct {
 // which of these attempts have an order, of any state, and which orders were made
 // since (zero: those asked for alone).
 func CountUnsold(ctx context.Context, pool *pgxpool.Pool, event string, since time.Time, asked []AttemptName) (n Unsold, err error) {
-	var accounts, keys []string
-	for _, a := range asked {
-		accounts, keys = append(accounts, a.Account), append(keys, a.Key)
-	}
+	accounts, keys := apart(asked)
 	after := &since
 	if since.IsZero() {
 		after = nil
@@ -61,6 +58,26 @@ func CountUnsold(ctx context.Context, pool *pgxpool.Pool, event string, since ti
 		return Unsold{}, fmt.Errorf("count what is unsold of %s: %w", event, err)
 	}
 	return n, nil
+}
+
+// FindAttempts says which of these attempts have an order, of any state.
+func FindAttempts(ctx context.Context, pool *pgxpool.Pool, event string, asked []AttemptName) ([]AttemptName, error) {
+	accounts, keys := apart(asked)
+	rows, _ := pool.Query(ctx, `
+		SELECT o.account, o.attempt FROM unnest($2::text[], $3::text[]) AS a (account, attempt)
+		JOIN orders o ON o.event_id = $1 AND o.account = a.account AND o.attempt = a.attempt`, event, accounts, keys)
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[AttemptName])
+	if err != nil {
+		return nil, fmt.Errorf("find attempts of %s: %w", event, err)
+	}
+	return found, nil
+}
+
+func apart(asked []AttemptName) (accounts, keys []string) {
+	for _, a := range asked {
+		accounts, keys = append(accounts, a.Account), append(keys, a.Key)
+	}
+	return accounts, keys
 }
 
 func (n *Unsold) tiers(rows pgx.Rows) error {
