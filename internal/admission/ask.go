@@ -43,7 +43,7 @@ func (l *Line) Pass(ctx context.Context, t Ticket, conditions ...Condition) (Ans
 		return Answer{}, err
 	case err != nil:
 		l.fault("place", err)
-		return l.notYet(t.Number, ViewCalled), nil
+		return l.unheld(t.Number), nil
 	}
 	switch view := place.View(t.Number+1, time.Now()); view {
 	case ViewPassed:
@@ -83,9 +83,34 @@ func (l *Line) place(ctx context.Context, t Ticket) (Place, error) {
 		return Place{}, err
 	case place.Index != t.Index: // the holder joined again since: this one is over
 		place.Index, place.State, place.PassUntil = t.Index, Passed, time.Time{}
+		place.Number = t.Number
+		return place, nil
 	}
 	place.Number = t.Number
-	return place, nil
+	return l.had(ctx, place)
+}
+
+// had is the place with the end of the pass that its holder had. A pass is good from
+// when the ledger has it: a place that passed, whose pass could not be written there
+// for as long as that would have lasted, is not over. Nobody had it, and it is handed
+// out yet, by the credit that was taken for it.
+func (l *Line) had(ctx context.Context, p Place) (Place, error) {
+	now := time.Now()
+	if p.State != Passed || now.Before(p.PassUntil) {
+		return p, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	e, found, err := l.cfg.Books.PassOf(ctx, l.event, l.epoch, p.Number)
+	switch {
+	case err != nil:
+		return Place{}, err
+	case !found:
+		p.PassUntil = now.Add(l.Sale().PassLife)
+	case e.Holder == p.Holder:
+		p.PassUntil = e.ExpiresAt
+	}
+	return p, nil
 }
 
 // signed is the place of a ticket that the store has nothing of: it lost that.
@@ -109,7 +134,10 @@ func (t *turnstile) again(ctx context.Context, place Place) Answer {
 	text, pass, err := t.line.readmit(ctx, place)
 	if err != nil {
 		t.line.fault("ledger", err) // one place's doubt: the door goes on for the others
-		return t.line.notYet(place.Number, ViewCalled)
+		return t.line.unheld(place.Number)
+	}
+	if !time.Now().Before(pass.ExpiresAt) {
+		return Answer{Position: t.line.position(place.Number, ViewOver)}
 	}
 	t.line.cfg.Metrics.passes.WithLabelValues("again").Inc()
 	return t.line.passed(place.Number, text, pass)
@@ -120,6 +148,8 @@ func (l *Line) outcome(a *ask) Answer {
 	switch {
 	case a.pass.State == Left:
 		return Answer{Position: l.position(a.place.Number, ViewLeft)}
+	case a.sentAway:
+		return l.unheld(a.place.Number)
 	case a.text == "":
 		return l.notYet(a.place.Number, ViewCalled)
 	case !time.Now().Before(a.pass.PassUntil):
@@ -130,6 +160,14 @@ func (l *Line) outcome(a *ask) Answer {
 
 func (l *Line) passed(number int64, text string, p Pass) Answer {
 	return Answer{Position: l.position(number, ViewPassed), Pass: text, Admitted: p}
+}
+
+// unheld is for who stands at no door, by a fault: they come again no sooner than if
+// they had stood there, or all who are called would ask a store that does not answer.
+func (l *Line) unheld(number int64) Answer {
+	a := l.notYet(number, ViewCalled)
+	a.RetryAfter += l.cfg.Hold
+	return a
 }
 
 // notYet tells somebody when to ask again. Who stands at the door comes back

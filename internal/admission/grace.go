@@ -81,10 +81,11 @@ func (a allowance) pick(main, late lane, k int, here func(int64) bool) (numbers 
 // Each replica sees the front for itself, to the second. What was called before
 // it began counts as called then: it takes latecomers of that time for punctual.
 type calls struct {
-	marks []call // by front
-	ran   time.Duration
-	at    time.Time // when it was seen last
-	taken int64
+	marks  []call // by front
+	before int64  // the front when this replica began: since when these are called, it cannot tell
+	ran    time.Duration
+	at     time.Time // when it was seen last
+	taken  int64
 }
 
 // call is a front, and when it was first seen.
@@ -100,6 +101,9 @@ const unseen = 2 * time.Second
 func (c *calls) see(door Door, now time.Time, window time.Duration) {
 	if lets := !door.Stopped && (door.Budget >= 1 || door.Taken > c.taken); lets && !c.at.IsZero() {
 		c.ran += max(0, min(now.Sub(c.at), unseen))
+	}
+	if c.at.IsZero() {
+		c.before = door.Front
 	}
 	c.at, c.taken = now, door.Taken
 	if n := len(c.marks); n == 0 || door.Front > c.marks[n-1].front {
@@ -123,6 +127,15 @@ func (c *calls) left(number int64, joined, now time.Time, window time.Duration) 
 		return window
 	}
 	return max(window-(c.ran-c.marks[i].ran), window-now.Sub(joined))
+}
+
+// surely is how long it is open at every replica: of a call before this one began,
+// others know better.
+func (c *calls) surely(number int64, joined, now time.Time, window time.Duration) time.Duration {
+	if number < c.before {
+		return max(0, window-now.Sub(joined))
+	}
+	return max(0, c.left(number, joined, now, window))
 }
 
 // stood is a place that stood at this door lately: whoever came in time stays
@@ -166,7 +179,7 @@ func (t *turnstile) wouldBeLate(place Place) (late bool, left time.Duration) {
 	if late = t.isLate(place, now); late {
 		return late, 0
 	}
-	return late, max(0, t.calls.left(place.Number, place.JoinedAt, now, t.line.Sale().CallWindow))
+	return late, t.calls.surely(place.Number, place.JoinedAt, now, t.line.Sale().CallWindow)
 }
 
 // look takes in the door once a second, and forgets who has been away for long.

@@ -177,6 +177,12 @@ func (e *entrance) join(ctx context.Context, holder string, had Ticket, conditio
 	if shows := had.Epoch == e.line.epoch && had.Holder() == holder; shows && (err != nil || old.Index < had.Index) {
 		return e.rejoin(ctx, had, old, conditions)
 	}
+	if err == nil && old.State == Passed {
+		old.Number, _ = e.line.number(old.Index)
+		if old, err = e.line.had(ctx, old); err != nil {
+			return Joined{}, uncertain("ledger", err)
+		}
+	}
 	if err == nil && old.Live(e.line.epoch, time.Now()) {
 		return e.joined(old, false)
 	}

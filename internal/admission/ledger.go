@@ -105,7 +105,8 @@ func (l *Ledger) write(ctx context.Context, batch []Entry) []error {
 }
 
 // insert writes a batch. A pass may be in it twice, by other settings: whoever's
-// is not the row to the letter reads what is there.
+// is not the row to the letter reads what is there. A holder has one pass at a time:
+// after a loss of the line's store, tickets of places that they gave up are places.
 func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error {
 	ctx, cancel := context.WithTimeout(ctx, ledgerLimit)
 	defer cancel()
@@ -114,8 +115,12 @@ func (l *Ledger) insert(ctx context.Context, batch []Entry, errs []error) error 
 		WITH written AS (
 			INSERT INTO passes (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
 			SELECT event_id, epoch, take, place, holder, quota, taken_at, expires_at
-			FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
-			  AS w (event_id, epoch, take, place, holder, quota, taken_at, expires_at)
+			FROM (SELECT w.event_id, w.epoch, w.take, w.place, w.holder, w.quota, w.taken_at, w.expires_at, first_value(place) OVER (PARTITION BY event_id, epoch, holder ORDER BY take) AS theirs
+			  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
+			    AS w (event_id, epoch, take, place, holder, quota, taken_at, expires_at)) w
+			WHERE place = theirs AND NOT EXISTS (
+			  SELECT FROM passes o
+			  WHERE (o.event_id, o.epoch, o.holder) = (w.event_id, w.epoch, w.holder) AND o.place <> w.place AND o.expires_at > clock_timestamp())
 			ORDER BY event_id, epoch, take
 			ON CONFLICT DO NOTHING
 			RETURNING event_id, epoch, take, place, holder, quota, expires_at

@@ -182,6 +182,38 @@ func TestLedgerTellsOfTheRowItself(t *testing.T) {
 	}
 }
 
+// A holder has one pass at a time, by whatever place, however they ask; and another
+// once it is over.
+func TestLedgerLetsAHolderInOnceAtATime(t *testing.T) {
+	l, pool := ledger(t)
+	b := l.Books()
+	said := make([]error, 8)
+	by := func(i int, take int64) admission.Entry {
+		e := entry("hall", take, int64(i))
+		e.Holder = entry("hall", 1, 0).Holder
+		return e
+	}
+	crowd(t, len(said), func(i int) { said[i] = b.LetIn(t.Context(), by(i, int64(i+1))) })
+	written := 0
+	for _, err := range said {
+		if err == nil {
+			written++
+		}
+	}
+	if written != 1 {
+		t.Errorf("%d passes at once for one holder, want 1", written)
+	}
+	if err := b.LetIn(t.Context(), by(20, 20)); err == nil {
+		t.Error("a holder whose pass is good got another")
+	}
+	if _, err := pool.Exec(t.Context(), `ALTER TABLE passes DISABLE TRIGGER USER; UPDATE passes SET taken_at = now() - interval '2 hours', expires_at = now() - interval '1 second'`); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.LetIn(t.Context(), by(20, 20)); err != nil {
+		t.Errorf("another go, once the pass was over: %v", err)
+	}
+}
+
 // A pass is given back once, and the first time stands, however many say so at
 // once; one that nobody was given cannot be.
 func TestLedgerTakesPassesBackOnce(t *testing.T) {

@@ -101,6 +101,7 @@ func (t *turnstile) record(ctx context.Context, a *ask, p Place) error {
 		return err
 	}
 	t.line.cfg.Metrics.passes.WithLabelValues("new").Inc()
+	got.PassUntil = told.ExpiresAt
 	a.text, a.told, a.pass = text, told, got
 	return nil
 }
@@ -133,11 +134,18 @@ func (t *turnstile) finish(a *ask) {
 }
 
 // admit writes the pass into the ledger and signs it as it is written there:
-// nobody holds another.
+// nobody holds another. One that could not be written for a while lasts as long from
+// now as any: nobody had it before. It ends after its credit was taken, whatever
+// the clock of whoever counted that says.
 func (l *Line) admit(ctx context.Context, p Place) (string, Pass, error) {
+	sale, now := l.Sale(), time.Now().UTC()
+	until := p.PassUntil
+	if until.Sub(now) < sale.PassLife-issueLimit || !until.After(p.TakenAt) {
+		until = now.Add(sale.PassLife + max(0, p.TakenAt.Sub(now))).Truncate(time.Second)
+	}
 	pass := Pass{
 		Event: l.event, Holder: p.Holder, Epoch: l.epoch, Place: p.Number, Take: p.Take,
-		IssuedAt: p.TakenAt.Truncate(time.Second), ExpiresAt: p.PassUntil, Quota: int(l.Sale().PassQuota),
+		IssuedAt: p.TakenAt.Truncate(time.Second), ExpiresAt: until, Quota: int(sale.PassQuota),
 	}
 	err := l.cfg.Books.LetIn(ctx, Entry{Pass: pass, TakenAt: p.TakenAt})
 	if errors.Is(err, ErrWritten) { // an earlier writing landed late, and the settings have changed since

@@ -33,7 +33,8 @@ type Config struct {
 // Books are what the line keeps and reads beside its Store: see Ledger. A nil
 // error of LetIn means that the pass survives a crash.
 type Books struct {
-	// LetIn writes a pass down, before it is handed out. Harmless when repeated.
+	// LetIn writes a pass down, before it is handed out. Harmless when repeated. Refused
+	// while its holder has a pass that is good, by another place.
 	// ErrWritten: it was before, with another quota or end; PassOf has it.
 	LetIn func(ctx context.Context, e Entry) error
 	// GiveBack writes down that a pass buys nothing (more): Within leaves it out,

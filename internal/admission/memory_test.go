@@ -218,7 +218,7 @@ func (m *memory) Pass(ctx context.Context, p admission.Place) (admission.Place, 
 	p.State = admission.Passed
 	return m.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found || old.Index < p.Index || old.Index == p.Index && old.State == admission.Waiting:
+		case !found || old.Index < p.Index && !old.Bars(p) || old.Index == p.Index && old.State == admission.Waiting:
 			return p, nil
 		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace

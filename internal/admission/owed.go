@@ -22,16 +22,20 @@ const (
 // which is harmless whatever the first try did, and shows whether more can be written
 // without using one more credit. Until it does nobody is let in here.
 type writings struct {
-	begun    map[int64]time.Time // by take
+	begun    map[int64]time.Time // by take: the try that is under way
+	first    map[int64]time.Time // and the first one
 	owed     []Place             // could not be written, those tried longest ago first
 	unproved bool                // nothing was written since something could not be
 }
 
 func (w *writings) begin(take int64, now time.Time) {
 	if w.begun == nil {
-		w.begun = map[int64]time.Time{}
+		w.begun, w.first = map[int64]time.Time{}, map[int64]time.Time{}
 	}
 	w.begun[take] = now
+	if w.first[take].IsZero() {
+		w.first[take] = now
+	}
 }
 
 // end says what became of one of them. Once one could be written, so can the others.
@@ -41,13 +45,15 @@ func (w *writings) end(p Place, err error) (again []Place) {
 		w.owed, w.unproved = append(w.owed, p), true
 		return nil
 	}
+	delete(w.first, p.Take)
 	again, w.owed, w.unproved = w.owed, nil, false
 	return again
 }
 
 // next is the one to try again. Those that are too old are given up.
 func (w *writings) next(now time.Time) (p Place, some bool, lost int) {
-	for len(w.owed) > 0 && now.Sub(w.owed[0].TakenAt) > owedFor {
+	for len(w.owed) > 0 && now.Sub(w.first[w.owed[0].Take]) > owedFor {
+		delete(w.first, w.owed[0].Take)
 		w.owed, lost = w.owed[1:], lost+1
 	}
 	if len(w.owed) == 0 {

@@ -43,6 +43,14 @@ func (q *Queue) Lowest(k int) []int64 {
 	return numbers
 }
 
+// Last is the highest number that stands there.
+func (q *Queue) Last() (number int64, any bool) {
+	if len(q.held) == 0 {
+		return 0, false
+	}
+	return q.held[len(q.held)-1].number, true
+}
+
 // Drop takes a place from the door: let in, or left. False: it was not there.
 func (q *Queue) Drop(number int64) bool {
 	i, there := q.find(number)

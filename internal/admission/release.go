@@ -38,6 +38,7 @@ const publishEvery = time.Second
 type Release struct {
 	sale Sale
 	now  time.Time // of the last step
+	at   time.Time // and as it is written down
 
 	flow   flow
 	front  front
@@ -157,7 +158,7 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 	}
 	refill := Refill{
 		Event: door.Event, Epoch: door.Epoch, Term: door.Term, Beat: door.Beat,
-		Front: r.called, Budget: budget - door.Budget, Stopped: !r.state.lets(), At: now.UTC().Truncate(grain),
+		Front: r.called, Budget: budget - door.Budget, Stopped: !r.state.lets(), At: r.at.UTC().Truncate(grain),
 	}
 	if refill.Stopped {
 		r.flow.stop() // and what the door holds is emptied: Cap is 0
@@ -172,6 +173,8 @@ func (r *Release) Step(now time.Time, door Door, tail, atDoor int64) Decision {
 // look takes in what the door shows: whoever took a credit is inside, whether
 // a replica has told us or not.
 func (r *Release) look(now time.Time, door Door) {
+	// A wall clock that is set back would have all who were let in since come at once.
+	r.at = later(now, r.at.Add(now.Sub(r.now)))
 	r.now = now
 	// Nothing is known of the future, or it would never get old.
 	r.stock.At, r.claimers, r.sale.ReadAt = earlier(r.stock.At, now), earlier(r.claimers, now), earlier(r.sale.ReadAt, now)

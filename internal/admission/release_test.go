@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -660,5 +661,36 @@ func TestLastMinute(t *testing.T) {
 	}
 	if got := b.fresh(0).Figures.LastMinute; got != 120 {
 		t.Errorf("%d let in during the last minute, want 120", got)
+	}
+}
+
+// setBack is a time whose wall clock was set back by so many seconds, in the layout
+// that time.Time has with a monotonic reading, which goes on.
+func setBack(t time.Time, seconds uint64) time.Time {
+	*(*uint64)(unsafe.Pointer(&t)) -= seconds << 30
+	return t
+}
+
+// The wall clock of whoever releases is set back in the middle of a term. Credit runs
+// in as before, and as it is written down nobody came sooner.
+func TestAClockThatIsSetBackLooksLikeNoCrowd(t *testing.T) {
+	start := time.Now()
+	b := newBench()
+	b.sale.OpensAt, b.sale.ReadAt = start.Add(-time.Hour), start
+	b.r = NewRelease(b.sale, b.door, start)
+	var last time.Time
+	for i := range 100 {
+		now := start.Add(time.Duration(i) * Tick)
+		if i >= 50 {
+			now = setBack(now, 1)
+		}
+		if now.Sub(start) != time.Duration(i)*Tick {
+			t.Fatalf("step %d: %s passed, want %s", i, now.Sub(start), time.Duration(i)*Tick)
+		}
+		d := b.r.Step(now, b.door, 1<<40, 1000)
+		if step := d.Refill.At.Sub(last); i > 0 && (step < Tick-grain || step > Tick+grain) {
+			t.Errorf("step %d is written down %s after the last, want %s", i, step, Tick)
+		}
+		last = d.Refill.At
 	}
 }

@@ -73,7 +73,10 @@ type Store interface {
 	// p.PassUntil say by which credit. If the place passed already, that first
 	// pass comes back and nothing changes. A place whose item is missing, or
 	// has a lower index as an older copy has, is written: the signed ticket is the
-	// place. ErrNoPlace if it was left or has a higher index now. After an error the credit counts as used.
+	// place; but not over a pass that was good when this credit was taken: whoever
+	// shows the tickets of two places that a loss brought back has one pass at a time.
+	// ErrNoPlace then, and if it was left or has a higher index now. After an error the
+	// credit counts as used.
 	Pass(ctx context.Context, p Place) (Place, error)
 
 	// Leave gives a waiting place up. Harmless when repeated. A passed place
@@ -145,6 +148,12 @@ type Place struct {
 	Take      int64 // number of the credit that let it in; 0 before
 	TakenAt   time.Time
 	PassUntil time.Time
+}
+
+// Bars reports whether what the store has of a holder keeps a later place of theirs
+// from passing by p's credit: their pass is good.
+func (p Place) Bars(later Place) bool {
+	return p.Epoch == later.Epoch && p.State == Passed && p.PassUntil.After(later.TakenAt)
 }
 
 // Live reports whether the holder would get this same place by joining again.

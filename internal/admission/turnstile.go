@@ -77,6 +77,8 @@ type ask struct {
 	pass    Place         // as the line has it
 	text    string        // "": no pass can be handed out now
 	told    Pass
+
+	sentAway bool // by lower numbers, from a full door
 }
 
 func newTurnstile(l *Line) *turnstile {
@@ -143,7 +145,7 @@ func (t *turnstile) enter(place Place) (*ask, error) {
 	defer t.mu.Unlock()
 	a := t.asks[place.Number]
 	if a == nil {
-		if len(t.asks) >= t.line.cfg.Held {
+		if len(t.asks) >= t.line.cfg.Held && !t.makeRoom(place.Number) {
 			return nil, ErrBusy
 		}
 		a = &ask{place: place, late: t.isLate(place, time.Now()), done: make(chan struct{})}
@@ -155,6 +157,20 @@ func (t *turnstile) enter(place Place) (*ask, error) {
 	}
 	a.holds++
 	return a, nil
+}
+
+// makeRoom sends the highest number away from a full door, if it is behind this one:
+// whoever comes last to a full door is not passed over for it.
+func (t *turnstile) makeRoom(number int64) bool {
+	last, some := t.queue.Last()
+	if !some || last <= number {
+		return false
+	}
+	a := t.asks[last]
+	t.drop(a, true)
+	a.sentAway = true
+	close(a.done)
+	return true
 }
 
 // knows is the ticket's place if it stood here a moment ago, waiting. Should it

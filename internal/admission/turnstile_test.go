@@ -474,7 +474,7 @@ func TestDrainHoldsNobody(t *testing.T) {
 	})
 }
 
-// A door too full says so.
+// A door too full says so, and holds the lowest numbers.
 func TestDoorIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 500, 1_000_000)
@@ -487,14 +487,19 @@ func TestDoorIsBounded(t *testing.T) {
 		eventually(t, "all are called", time.Minute, func() bool { return l.Standing().Front >= people })
 		w.set(func(w *world) { w.sale.Control = admission.Pause })
 		wait(t.Context(), 2*time.Second) //nolint:errcheck // virtual
-		var busy atomic.Int32
+		var away atomic.Int32
+		came := time.Now()
 		crowd(t, people, func(i int) {
-			if _, err := l.Pass(t.Context(), tickets[i]); errors.Is(err, admission.ErrBusy) {
-				busy.Add(1)
+			_, err := l.Pass(t.Context(), tickets[i])
+			if held := time.Since(came) >= admission.HoldFor; held && err == nil {
+				return
+			} else if err != nil && !errors.Is(err, admission.ErrBusy) || tickets[i].Number < int64(w.held) {
+				t.Errorf("number %d was sent away (%v)", tickets[i].Number, err)
 			}
+			away.Add(1)
 		})
-		if busy.Load() != 50 {
-			t.Errorf("%d of %d were told that the door is full, want 50", busy.Load(), people)
+		if away.Load() != 50 {
+			t.Errorf("%d of %d were not held, want 50", away.Load(), people)
 		}
 	})
 }

@@ -126,6 +126,11 @@ func (w *world) letIn(_ context.Context, e admission.Entry) error {
 	if old, there := w.takes[e.Take]; there && old != e {
 		return fmt.Errorf("take %d let in place %d, now place %d", e.Take, old.Place, e.Place)
 	}
+	for _, old := range w.passes {
+		if old.Holder == e.Holder && old.Place != e.Place && time.Now().Before(old.ExpiresAt) {
+			return fmt.Errorf("the holder of place %d has the pass of place %d", e.Place, old.Place)
+		}
+	}
 	w.passes[e.Place], w.takes[e.Take] = e, e
 	return nil
 }

@@ -37,7 +37,7 @@ func (m *model) pass(rt *rapid.T) {
 	p.State = admission.Passed
 	old, found := m.places[p.Holder]
 	switch {
-	case !found || old.Epoch < p.Epoch || old.Epoch == p.Epoch && old.Index < p.Index:
+	case !found || old.Epoch < p.Epoch || old.Epoch == p.Epoch && old.Index < p.Index && !old.Bars(p):
 	case old.Epoch > p.Epoch:
 		m.refused(rt, err, admission.ErrEpoch)
 		return

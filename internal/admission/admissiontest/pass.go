@@ -35,6 +35,18 @@ func testPass(t *testing.T, open Open) {
 			onePass(t, l, l.place("ada", 3), open)
 		}
 	})
+	t.Run("two places that a loss brought back have one pass at a time", func(t *testing.T) {
+		l := newLine(t, open)
+		if _, err := l.Pass(t.Context(), passed(l.place("ada", 2), 7, noon, time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Pass(t.Context(), passed(l.place("ada", 3), 8, noon.Add(59*time.Second), time.Minute)); !errors.Is(err, admission.ErrNoPlace) {
+			t.Errorf("a second pass while the first is good: %v, want %v", err, admission.ErrNoPlace)
+		}
+		if p, err := l.Pass(t.Context(), passed(l.place("ada", 3), 8, noon.Add(time.Minute), time.Minute)); err != nil || p.Take != 8 {
+			t.Errorf("once the first was over: %+v (%v), want a pass by take 8", p, err)
+		}
+	})
 	t.Run("the first pass comes back when it has run out", func(t *testing.T) {
 		l := newLine(t, open)
 		first, err := l.Pass(t.Context(), passed(l.place("ada", 3), 7, noon, time.Second))

@@ -24,6 +24,7 @@ const (
 	noneInEpoch = `attribute_not_exists(pk) OR epoch < :epoch`
 	notLive     = noneInEpoch + ` OR epoch = :epoch AND (life = :left OR life = :passed AND pass_until <= :now)`
 	olderPlace  = noneInEpoch + ` OR epoch = :epoch AND place < :place`
+	overBefore  = noneInEpoch + ` OR epoch = :epoch AND place < :place AND (life <> :passed OR pass_until <= :taken_at)`
 	waitsThere  = `epoch = :epoch AND place = :place AND life = :waiting`
 )
 
@@ -85,8 +86,12 @@ func (s *Store) settle(ctx context.Context, p admission.Place, set string, with 
 		switch {
 		case err != nil:
 			return admission.Place{}, err
-		case !found || old.Epoch < p.Epoch || old.Epoch == p.Epoch && old.Index < p.Index:
-			refused, err := s.put(ctx, placeItem(p), olderPlace, item{":epoch": num(p.Epoch), ":place": num(p.Index)})
+		case !found || old.Epoch < p.Epoch || old.Epoch == p.Epoch && old.Index < p.Index && (p.State != admission.Passed || !old.Bars(p)):
+			instead, is := olderPlace, item{":epoch": num(p.Epoch), ":place": num(p.Index)}
+			if p.State == admission.Passed {
+				instead, is[":passed"], is[":taken_at"] = overBefore, text(string(admission.Passed)), ms(p.TakenAt)
+			}
+			refused, err := s.put(ctx, placeItem(p), instead, is)
 			if err == nil {
 				return toPlace(placeItem(p))
 			}

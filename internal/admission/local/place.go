@@ -39,7 +39,7 @@ func (s *Store) Pass(ctx context.Context, p admission.Place) (admission.Place, e
 	p.State = admission.Passed
 	return s.settle(ctx, p, func(old admission.Place, found bool) (admission.Place, error) {
 		switch {
-		case !found || old.Index < p.Index:
+		case !found || old.Index < p.Index && !old.Bars(p):
 			return p, nil
 		case old.Index != p.Index || old.State == admission.Left:
 			return old, admission.ErrNoPlace
