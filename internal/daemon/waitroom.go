@@ -320,8 +320,8 @@ func (c WaitroomConfig) serve(ctx context.Context, p *process.Process, api *http
 	return nil
 }
 
-// halls keeps the seats of the events that are served: read once for each plan,
-// counted once a second.
+// halls keeps the seats of the events that are served: read once for each import
+// of a plan, counted once a second.
 type halls struct {
 	pool   *pgxpool.Pool
 	served httpapi.Halls
@@ -345,7 +345,7 @@ func (h *halls) recount(ctx context.Context, event string, theta time.Duration) 
 
 func (h *halls) publish(ctx context.Context, event string, n inventory.Count) error {
 	hall, ok := h.served.Get(event)
-	if !ok || hall.PlanHash() != n.Plan {
+	if !ok || !hall.Counted(n) {
 		plan, err := inventory.ReadPlan(ctx, h.pool, event)
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"waitroom/internal/demo"
 	"waitroom/internal/demo/demotest"
+	"waitroom/internal/inventory"
 )
 
 // The same attempt again is the same order; the same key for something else is
@@ -104,6 +105,25 @@ func TestTakenNamesTheSeats(t *testing.T) {
 	h.want(h.do(call{method: "POST", path: "/v1/orders/" + o.Order.ID + "/cancel", token: a.ticket, key: "c"}), 200, "")
 	// A refusal is not remembered: the same key may have them now.
 	h.want(h.claim(b, "k", named("A-1", "A-2")), 201, "")
+}
+
+// The same plan imported again has other seats under the same names: they are sold
+// as soon as they have been counted.
+func TestThePlanImportedAgainIsSold(t *testing.T) {
+	hall := demotest.Hall(t, 2, 5)
+	h := open(t, demo.Build{Hall: hall})
+	g := h.letIn()
+	hall.Orphans = inventory.Strict // the seat map does not show it
+	if out, detail, err := inventory.ImportHall(t.Context(), h.pool, demotest.EventID, hall, true); out != inventory.Imported || err != nil {
+		t.Fatal(out, detail, err)
+	}
+	var last answer
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); h.pause(100 * time.Millisecond) {
+		if last = h.claim(g, "k", named("A-1")); last.status == 201 {
+			return
+		}
+	}
+	t.Errorf("seat A-1 is free, and asked for by name: %s", last)
 }
 
 // A limit that is gone over is named, and so is the order that stands in the

@@ -16,6 +16,7 @@ import (
 type Hall struct {
 	event    string
 	plan     inventory.SeatPlan
+	first    int64          // the least id of a seat
 	index    map[string]int // guid to pos
 	tiers    map[string]bool
 	rows     *block.Hall
@@ -33,6 +34,9 @@ func NewHall(event string, plan inventory.SeatPlan) (*Hall, error) {
 	h := &Hall{event: event, plan: plan, index: make(map[string]int, len(plan.Seats)), tiers: map[string]bool{}}
 	for i, s := range plan.Seats {
 		h.index[s.GUID] = i
+		if i == 0 || s.ID < h.first {
+			h.first = s.ID
+		}
 		if s.Kind == "general" {
 			h.tiers[s.Tier] = true
 		}
@@ -45,8 +49,10 @@ func NewHall(event string, plan inventory.SeatPlan) (*Hall, error) {
 	return h, err
 }
 
-// PlanHash names the plan that the hall was made from.
-func (h *Hall) PlanHash() string { return h.plan.Hash }
+// Counted says that a count is of this hall's seats. The hash alone does not: the
+// same plan imported again has seats with other ids, and those of before are
+// nobody's to claim.
+func (h *Hall) Counted(n inventory.Count) bool { return n.Plan == h.plan.Hash && n.First == h.first }
 
 // Count publishes a recount.
 func (h *Hall) Count(n inventory.Count) error {

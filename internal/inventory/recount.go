@@ -23,6 +23,7 @@ type Count struct {
 	// 2 gone (sold or held back).
 	Bitmap []byte
 	Plan   string    // hash of the seat map; "" has no seats yet
+	First  int64     // the least id of a seat: the same plan imported again has other ids
 	At     time.Time // by the database's clock
 }
 
@@ -42,9 +43,9 @@ func Recount(ctx context.Context, pool *pgxpool.Pool, event string, theta time.D
 		SELECT section, price_tier,
 		  count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 1),
 		  count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
-		  array_agg(pos) FILTER (WHERE state = 1), array_agg(pos) FILTER (WHERE state IN (2, 3)), max(pos)
+		  array_agg(pos) FILTER (WHERE state = 1), array_agg(pos) FILTER (WHERE state IN (2, 3)), max(pos), min(id)
 		FROM (
-		  SELECT section, price_tier, pos, CASE WHEN held_back THEN 3 WHEN order_id IS NULL THEN 0
+		  SELECT section, price_tier, pos, id, CASE WHEN held_back THEN 3 WHEN order_id IS NULL THEN 0
 		    WHEN order_id IN (SELECT id FROM orders WHERE event_id = $1 AND status = 'pending' AND ended_at IS NULL)
 		    THEN 1 ELSE 2 END AS state
 		  FROM seats WHERE event_id = $1 OFFSET 0
@@ -68,11 +69,15 @@ func (n *Count) sections(rows pgx.Rows) error {
 	var s SectionCount
 	var carts, gone []int32
 	var last int32
+	var first int64
 	_, err := pgx.ForEachRow(rows, []any{
-		&s.Section, &s.Tier, &s.Free, &s.Pending, &s.Sold, &s.HeldBack, &carts, &gone, &last,
+		&s.Section, &s.Tier, &s.Free, &s.Pending, &s.Sold, &s.HeldBack, &carts, &gone, &last, &first,
 	}, func() error {
 		n.Sections = append(n.Sections, s)
 		n.Free, n.Pending, n.Sold, n.HeldBack = n.Free+s.Free, n.Pending+s.Pending, n.Sold+s.Sold, n.HeldBack+s.HeldBack
+		if n.First == 0 || first < n.First {
+			n.First = first
+		}
 		if need := int(last)/4 + 1; need > len(n.Bitmap) {
 			n.Bitmap = append(n.Bitmap, make([]byte, need-len(n.Bitmap))...)
 		}
