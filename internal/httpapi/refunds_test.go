@@ -202,6 +202,14 @@ func TestRefundKeysOpenTheirOwn(t *testing.T) {
 	if decided.Decision != "approved" || decided.Refund == nil || decided.Refund.Answer != "queued" {
 		t.Errorf("approved: %+v", decided)
 	}
+	first := *decided.Refund.Operation
+	for range 2 { // the button pressed twice, and the answer that was lost
+		decided.Refund = nil
+		h.want(boss.ask("POST", at, "", yes), 200, "").into(t, &decided)
+		if decided.Decision != "approved" || decided.Refund == nil || decided.Refund.Answer != "queued" || *decided.Refund.Operation != first {
+			t.Errorf("approved once more: %+v", decided)
+		}
+	}
 	h.want(boss.ask("POST", at, "", no), 409, "approval_decided")
 	agent.want(agent.ask("POST", s.path(), "", s.wants(2)), 202, "").into(t, &r)
 	if r.Answer != "queued" {
@@ -210,7 +218,9 @@ func TestRefundKeysOpenTheirOwn(t *testing.T) {
 	boss.want(boss.ask("POST", s.path(), "", s.wants(3)), 202, "").into(t, &r)
 	own := fmt.Sprint("/v1/organiser/refunds/approvals/", *r.Approval)
 	h.want(boss.ask("POST", own, "", yes), 403, "own_request")
-	h.want(boss.ask("POST", own, "", no), 200, "")
+	for range 2 {
+		h.want(boss.ask("POST", own, "", no), 200, "")
+	}
 	h.want(agent.ask("POST", s.path(), "", s.wants(3)), 409, "approval_refused")
 	h.want(agent.ask("POST", s.path(), "k-1", s.wants(3)), 409, "approval_refused")
 	h.want(boss.ask("POST", s.path(), "", s.wants(3)), 409, "approval_refused")

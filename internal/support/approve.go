@@ -109,12 +109,13 @@ const (
 	Declined       Decision = "refused"
 	ChangedSince   Decision = "changed" // it is not what was asked any more: to be asked anew
 	NoSuchApproval Decision = "no_such_approval"
-	WasDecided     Decision = "was_decided"
+	WasDecided     Decision = "was_decided" // otherwise, by somebody else, or in other words
 	OwnRequest     Decision = "own_request" // nobody approves what they asked for, first or again
 )
 
 // Decide gives a person's word. A yes makes the operation in the same
-// transaction, if all is still what was asked.
+// transaction, if all is still what was asked. The same word of the same person once
+// more, a button pressed twice or an answer that was lost, is answered as the first was.
 func (d Desk) Decide(ctx context.Context, pool *pgxpool.Pool, w Deciding) (is Decision, a Answer, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		is, a, err = d.decide(ctx, tx, w)
@@ -144,17 +145,21 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 	}
 	var install string
 	var cause Reason
-	var own, same, waits bool
+	var own, same, waits, again bool
+	var operation, was string
 	err = tx.QueryRow(ctx, `
 		SELECT install, cause, coalesce(amount_minor = $2 AND currency = $3 AND payment_id = $4, false), decision IS NULL,
+		  operation, coalesce(decision, ''), coalesce(decided_by = $5 AND note = left($6, 2000), false),
 		  EXISTS (SELECT FROM refund_approvals b -- the same, before it was brought up again
 		    WHERE b.operation = a.operation AND b.amount_minor = a.amount_minor AND b.currency = a.currency AND b.payment_id = a.payment_id
 		      AND (b.asked_by = $5 OR starts_with($5, b.asked_by || '/'))) -- a person who came with the key that asked
-		FROM refund_approvals a WHERE id = $1 FOR UPDATE`, w.Approval, l.amountMinor, l.currency, l.payment, w.By).
-		Scan(&install, &cause, &same, &waits, &own)
+		FROM refund_approvals a WHERE id = $1 FOR UPDATE`, w.Approval, l.amountMinor, l.currency, l.payment, w.By, w.Note).
+		Scan(&install, &cause, &same, &waits, &operation, &was, &again, &own)
 	switch {
 	case err != nil:
 		return "", Answer{}, err
+	case !waits && again:
+		return decidedBefore(ctx, tx, ask.Line, operation, Decision(was), w.Yes)
 	case !waits:
 		return WasDecided, Answer{}, nil
 	case !w.Yes:
@@ -176,6 +181,24 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 	}
 	a, err := d.request(ctx, tx, l, install, w.By)
 	return Approved, a, err
+}
+
+// decidedBefore answers the same word as it was answered then; of a yes, how its
+// refund stands by now.
+func decidedBefore(ctx context.Context, tx pgx.Tx, line, operation string, was Decision, yes bool) (Decision, Answer, error) {
+	switch {
+	case was == Declined && !yes:
+		return Declined, refused(ApprovalRefused), nil
+	case was == ChangedSince && yes:
+		return ChangedSince, Answer{}, nil
+	case was != Approved || !yes:
+		return WasDecided, Answer{}, nil
+	}
+	s, err := refunds.Newest(ctx, tx, operation)
+	if err != nil {
+		return "", Answer{}, fmt.Errorf("what became of %s, which was approved: %w", operation, err)
+	}
+	return Approved, standingAnswer(line, s), nil
 }
 
 // stillDue: there is no operation of it, and its money is there. Money that

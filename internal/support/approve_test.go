@@ -2,7 +2,6 @@ package support_test
 
 import (
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"waitroom/internal/support"
@@ -146,28 +145,64 @@ func TestALateCopyBringsNothingUpAgain(t *testing.T) {
 	}
 }
 
-// Two persons and a caller at once come to one operation.
+// A person says the same twice: a button is pressed again, an answer was lost, a page is
+// sent anew. The second is answered as the first was, also once the refund has gone on,
+// and nothing is done or written by it. What is said otherwise, by somebody else or in
+// other words, is told that it was decided.
+func TestTheSameWordTwiceIsOneWord(t *testing.T) {
+	c := open(t, 0)
+	o := c.sold("ann", 3)
+	yes := support.Deciding{Approval: c.want(o.wants(0), support.NeedsApproval, support.OverLimit).Approval, By: "boss", Yes: true, Note: "was ill"}
+	first := c.decide(yes, support.Approved)
+	c.exec(`UPDATE refund_operations SET status = 'confirmed', provider_refund_id = 're_1', ended_at = now() WHERE id = $1`, first.Standing.ID)
+	if again := c.decide(yes, support.Approved); again.Standing == nil || again.Standing.ID != first.Standing.ID || again.Line != first.Line || again.Word != support.Confirmed {
+		t.Errorf("said again: %+v, first %+v", again, first)
+	}
+	for what, d := range map[string]support.Deciding{
+		"the other way":  {Approval: yes.Approval, By: "boss", Note: "was ill"},
+		"somebody else":  {Approval: yes.Approval, By: "kim", Yes: true, Note: "was ill"},
+		"in other words": {Approval: yes.Approval, By: "boss", Yes: true, Note: "paid twice"},
+	} {
+		if is, _, err := c.Decide(t.Context(), c.Pool, d); is != support.WasDecided || err != nil {
+			t.Errorf("%s: %s, %v", what, is, err)
+		}
+	}
+	no := support.Deciding{Approval: c.want(o.wants(1), support.NeedsApproval, support.OverLimit).Approval, By: "boss"}
+	for range 2 {
+		if a := c.decide(no, support.Declined); a.Word != support.Refused || a.Reason != support.ApprovalRefused {
+			t.Errorf("refused: %+v", a)
+		}
+	}
+	changed := support.Deciding{Approval: c.want(o.wants(2), support.NeedsApproval, support.OverLimit).Approval, By: "boss", Yes: true}
+	c.exec(`UPDATE order_lines SET amount_minor = amount_minor - 1 WHERE order_id = $1`, o.id)
+	for range 2 {
+		c.decide(changed, support.ChangedSince)
+	}
+	var record string
+	c.Scan(t, `SELECT string_agg(decided_by || ' ' || decision || ' ' || note, '; ' ORDER BY id) FROM refund_approvals`, nil, &record)
+	if want := "boss approved was ill; boss refused ; boss changed "; record != want || c.operations(o) != 1 {
+		t.Errorf("the record is %q, %d operations; want %q and one", record, c.operations(o), want)
+	}
+}
+
+// One person many times and a caller at once come to one operation.
 func TestApprovedTwiceAtOnceIsOneOperation(t *testing.T) {
 	c := open(t, 0)
 	o := c.sold("ann", 1)
 	a := c.want(o.wants(0), support.NeedsApproval, support.OverLimit)
-	var approved atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			is, _, err := c.Decide(t.Context(), c.Pool, support.Deciding{Approval: a.Approval, By: "boss", Yes: true})
-			if err != nil || is != support.Approved && is != support.WasDecided {
+			if err != nil || is != support.Approved {
 				t.Errorf("%s, %v", is, err)
-			}
-			if is == support.Approved {
-				approved.Add(1)
 			}
 		})
 		all.Go(func() { c.Ask(t.Context(), c.Pool, o.wants(0)) }) //nolint:errcheck // it is counted below
 	}
 	all.Wait()
-	if approved.Load() != 1 || c.operations(o) != 1 || c.Count(t, `SELECT count(*) FROM refund_approvals`) != 1 {
-		t.Errorf("%d approvals took effect, %d operations", approved.Load(), c.operations(o))
+	if c.operations(o) != 1 || c.Count(t, `SELECT count(*) FROM refund_approvals`) != 1 {
+		t.Errorf("%d operations, want one, by one approval", c.operations(o))
 	}
 }
 

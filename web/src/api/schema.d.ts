@@ -1094,8 +1094,10 @@ export interface paths {
          * A person's word on a refund that somebody else asked for
          * @description Needs refunds:approve, of another key than asked. An approval is bound to
          *     order, line, payment and amount: whatever is not the same any more is
-         *     `approval_changed`, and has to be asked anew. It is decided once. After a
-         *     refusal whoever asks is answered `approval_refused`, but for a key that may
+         *     `approval_changed`, and has to be asked anew. It is decided once: the same
+         *     decision with the same note by whoever made it is answered as the first
+         *     time, with how the refund stands by now; anything else is
+         *     `approval_decided`. After a refusal whoever asks is answered `approval_refused`, but for a key that may
          *     approve and a new Idempotency-Key: it brings the same up again as another
          *     approval, for another key.
          */
