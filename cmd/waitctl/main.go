@@ -2,7 +2,7 @@
 //
 // It exits with 0 when it did what was asked, with 2 and the reason when that
 // was refused (a flawed file, an event that is not there), and with 1 when it
-// could not be done (no database, a time-out). The audit has a 3 of its own.
+// could not be done (no database, a time-out, a crash). The audit has a 3 of its own.
 package main
 
 import (
@@ -62,8 +62,13 @@ type exit int
 
 func run(ctx context.Context, args []string, out, complaints io.Writer) (code int) {
 	defer func() {
-		if e, ok := recover().(exit); ok {
+		switch e := recover().(type) {
+		case nil:
+		case exit:
 			code = int(e)
+		default: // not 2, as Go's own end of a panic: that is an answer
+			fmt.Fprintf(complaints, "waitctl: crashed, and what it did by then stays done: %v\n%s", e, debug.Stack())
+			code = 1
 		}
 	}()
 	err := command(ctx, args, out, complaints)

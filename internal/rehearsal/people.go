@@ -15,7 +15,7 @@ type person struct {
 	got          int32
 	tries        int8
 	asked        bool // the claim is with the claimers
-	replica      int8
+	replica      int32
 
 	called  bool // saw that it was called, and came
 	between bool // at the door, between two requests
@@ -132,7 +132,7 @@ func (s *stage) come(p *person) {
 		p.done = true
 		return
 	}
-	p.replica = int8(s.rng.IntN(s.House.Replicas))
+	p.replica = int32(s.rng.IntN(s.House.Replicas))
 	s.tell(p, fact{kind: came, number: p.number})
 	s.doors[p.replica].Hold(p.number, s.time().Add(admission.HoldFor))
 	s.serve(int(p.replica))
