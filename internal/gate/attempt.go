@@ -31,6 +31,7 @@ type Attempt struct {
 	Tier  string
 	Units int
 	Seats []int64
+	Coded bool // it is made with a presale code
 }
 
 // Outcome is what the gate says of an attempt.
@@ -84,8 +85,12 @@ type lane struct {
 	event string
 	epoch int64
 	tier  string // "": named seats
-	shard int    // lookups: none, but who is about to be refused
+	shard int    // of named seats: 0, or coded. lookups: none, but who is about to be refused
 }
+
+// coded is the lane of named seats for who has a presale code. What is sold to codes
+// alone, nobody without one gets: who asks for it in vain keeps it from nobody who has one.
+const coded = 1
 
 // tag is what the keys of a lane have in common. A tier is counted in runes that
 // cannot end the tag.
@@ -94,6 +99,8 @@ func (l lane) tag() string {
 	if l.tier != "" {
 		kind = "tier/" + strconv.QuoteToASCII(l.tier) + "/" + strconv.Itoa(l.shard)
 		kind = strings.NewReplacer("{", `\x7b`, "}", `\x7d`).Replace(kind)
+	} else if l.shard == coded {
+		kind = "seats/coded"
 	}
 	return "gate:{" + l.event + "/" + strconv.FormatInt(l.epoch, 10) + "/" + kind + "}:"
 }
@@ -132,6 +139,9 @@ func (g *Gate) decide(ctx context.Context, a Attempt) Decision {
 		return Decision{Outcome: Unjudged}
 	}
 	l := g.home(a.Event, a.Epoch, a.Tier, a.id())
+	if a.Tier == "" && a.Coded {
+		l.shard = coded
+	}
 	w := &waiting{
 		record: record{id: a.id(), token: rand.Text()[:12], size: a.Units + len(a.Seats)}, seats: a.Seats,
 	}

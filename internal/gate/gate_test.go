@@ -128,6 +128,23 @@ func TestSeatsAreHeldAllOrNone(t *testing.T) {
 	}
 }
 
+// Who has a presale code is not kept waiting by who has none, and asks in vain for what is
+// sold to codes alone; of those who have one, one at a time is let through.
+func TestWhoHasACodeWaitsForNobodyWithout(t *testing.T) {
+	w := newWorld(t, 1, 0)
+	g := w.gate()
+	ann, bob := seated("ann", w.seats[0]), seated("bob", w.seats[0])
+	ann.Coded, bob.Coded = true, true
+	for i, a := range []Attempt{seated("no code", w.seats[0]), seated("none either", w.seats[0]), ann, bob, ann} {
+		want := []Outcome{Admitted, Taken, Admitted, Taken, Again}[i]
+		if d := g.Decide(t.Context(), a); d.Outcome != want {
+			t.Errorf("%s: %s, want %s", a.Account, d.Outcome, want)
+		}
+	}
+	w.config.Processing = time.Millisecond
+	w.settled(w.gate()) // whose claims never came: their lanes are turned, too
+}
+
 // Who pays too late, cancels or is given back to makes room at the gate with the next
 // turn, and an order that is overdue makes room before it has ended.
 func TestWhatComesBackIsSoldAgain(t *testing.T) {
@@ -214,7 +231,7 @@ func TestAStaleCountIsRefused(t *testing.T) {
 
 // Every key of one script lies in one slot of a cluster, whatever the tier is called.
 func TestALanesKeysShareTheirTag(t *testing.T) {
-	for _, l := range []lane{{"a", 1, "", 0}, {"a", 1, "St}an{ding 音", 3}, {"a", 1, "}", 0}} {
+	for _, l := range []lane{{"a", 1, "", 0}, {"a", 1, "", coded}, {"a", 1, "St}an{ding 音", 3}, {"a", 1, "}", 0}} {
 		for _, k := range append(l.keys(), l.seat(7)) {
 			from := slices.Index([]byte(k), '{')
 			to := from + slices.Index([]byte(k[from:]), '}')

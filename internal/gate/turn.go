@@ -137,7 +137,7 @@ func (g *Gate) Turn(ctx context.Context, event string, epoch int64, recount Reco
 
 // lanesOf are all lanes of an event.
 func (g *Gate) lanesOf(event string, epoch int64, tiers map[string]int) []lane {
-	all := []lane{{event: event, epoch: epoch}}
+	all := []lane{{event: event, epoch: epoch}, {event: event, epoch: epoch, shard: coded}}
 	for tier := range tiers {
 		for shard := range g.Shards {
 			all = append(all, lane{event, epoch, tier, shard})
@@ -152,8 +152,10 @@ func (g *Gate) ordered(event string, epoch int64, tiers map[string]int, orders [
 	by := map[lane][]string{}
 	for _, n := range orders {
 		id := n.id()
-		seats := lane{event: event, epoch: epoch}
-		by[seats] = append(by[seats], id)
+		for _, shard := range []int{0, coded} {
+			seats := lane{event: event, epoch: epoch, shard: shard}
+			by[seats] = append(by[seats], id)
+		}
 		for tier := range tiers {
 			l := g.home(event, epoch, tier, id)
 			by[l] = append(by[l], id)

@@ -91,7 +91,7 @@ func (a *API) claimOpen(ctx context.Context, line *admission.Line, hall *Hall, r
 func gated(at inventory.Attempt) gate.Attempt {
 	return gate.Attempt{
 		Event: at.Event, Epoch: at.Epoch, Name: gate.Name{Account: at.Account, Key: at.Key},
-		Tier: at.Tier, Units: at.Quantity, Seats: at.Seats,
+		Tier: at.Tier, Units: at.Quantity, Seats: at.Seats, Coded: at.Code != nil,
 	}
 }
 
@@ -114,7 +114,11 @@ func (a *API) settle(ctx context.Context, at gate.Decision, answer inventory.Ans
 	case err != nil, answer.Outcome == inventory.Claimed, answer.Outcome == inventory.Unknown:
 		return
 	}
+	var others []int64
+	if answer.Outcome == inventory.Taken {
+		others = answer.Taken // of code_needed these are nobody's
+	}
 	if a.Gate != nil {
-		a.Gate.GiveBack(ctx, at, answer.Taken)
+		a.Gate.GiveBack(ctx, at, others)
 	}
 }

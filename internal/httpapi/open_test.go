@@ -84,3 +84,28 @@ func TestWithoutAGateTheClaimsAreTheBound(t *testing.T) {
 	other := h.comes()
 	h.until("a pause stops claims", func() bool { return h.claim(other, "k", standing(1)).code() == "unavailable" })
 }
+
+// What is sold to presale codes alone stays free for who has one, however many ask for it
+// without.
+func TestWhoHasNoCodeKeepsNoSeatFromWhoHas(t *testing.T) {
+	s, err := stack.Redis(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() }) //nolint:errcheck // it ends with the test
+	h := openHouse(t, inventory.GateOn, s.URL)
+	hash, _ := admission.CodeHash(demotest.EventID, "FAN-2026")
+	codes := inventory.PresaleCodes{Presale: "fans", Hashes: [][]byte{hash[:]}, Uses: 10, Seats: 20}
+	if c, err := inventory.ImportPresaleCodes(t.Context(), h.pool, demotest.EventID, codes); err != nil || c != inventory.Changed {
+		t.Fatal(c, err)
+	}
+	if _, err := h.pool.Exec(t.Context(), `UPDATE events SET presales = '[{"name":"fans","tiers":[],"sections":["Stalls"],"until":null}]', version = version + 1`); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // and one who has none keeps it from no other
+		h.want(h.claim(h.comes(), "k", named("A-1")), 403, "code_needed")
+	}
+	wish := named("A-1")
+	wish["code"] = "FAN-2026"
+	h.want(h.claim(h.comes(), "k", wish), 201, "")
+}
