@@ -45,7 +45,7 @@ func TestChangesLeadToTheWhole(t *testing.T) {
 		readers := make([]reader, 3)
 		for range rapid.IntRange(1, 12).Draw(rt, "seconds") {
 			for range rapid.IntRange(0, 3).Draw(rt, "moves") {
-				h.is[rapid.IntRange(0, len(h.is)-1).Draw(rt, "seat")] = byte(rapid.IntRange(0, 2).Draw(rt, "is"))
+				h.is[rapid.IntRange(0, len(h.is)-1).Draw(rt, "seat")] = byte(rapid.IntRange(0, 3).Draw(rt, "is"))
 			}
 			// A replica may miss a count: its states are then not the other's.
 			if rapid.Bool().Draw(rt, "both") {

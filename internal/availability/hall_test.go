@@ -74,6 +74,8 @@ func (h *house) counted() inventory.Count {
 			row.Free++
 		case 1:
 			row.Pending++
+		case 3:
+			row.Kept++
 		default:
 			row.Sold++
 		}
@@ -140,7 +142,7 @@ func (r *reader) take(a answer) bool {
 		r.cursor = ""
 		return false
 	default:
-		for is, some := range [][]int{a.Changes.Free, a.Changes.Pending, a.Changes.Gone} {
+		for is, some := range [][]int{a.Changes.Free, a.Changes.Pending, a.Changes.Gone, a.Changes.Kept} {
 			for _, pos := range some {
 				r.bitmap[pos/4] = r.bitmap[pos/4]&^(3<<(pos%4*2)) | byte(is)<<(pos%4*2)
 			}

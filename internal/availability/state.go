@@ -23,6 +23,7 @@ type section struct {
 	Free    int64  `json:"free"`
 	Pending int64  `json:"pending"`
 	Sold    int64  `json:"sold"`
+	Kept    int64  `json:"kept,omitempty"` // free, for presale codes alone
 }
 
 func (s *state) cursor() string { return s.name[:3] }
@@ -30,7 +31,7 @@ func (s *state) cursor() string { return s.name[:3] }
 func (b *Board) stateOf(n inventory.Count) (*state, error) {
 	s := &state{bitmap: n.Bitmap, sections: make([]section, 0, len(n.Sections))}
 	for _, c := range n.Sections {
-		s.sections = append(s.sections, section{c.Section, c.Tier, c.Free, c.Pending, c.Sold})
+		s.sections = append(s.sections, section{c.Section, c.Tier, c.Free, c.Pending, c.Sold, c.Kept})
 	}
 	free := b.hall.NoneFree()
 	for seat, pos := range b.pos {

@@ -45,6 +45,7 @@ type moved struct {
 	Free    []int `json:"free"`
 	Pending []int `json:"pending"`
 	Gone    []int `json:"gone"`
+	Kept    []int `json:"kept,omitempty"`
 }
 
 // change is how a state became the one that is shown: the rows of sections and
@@ -80,7 +81,7 @@ func (b *Board) change(s *showing, from *state) (document.Document, error) {
 }
 
 func moves(from, to []byte) moved {
-	m := moved{[]int{}, []int{}, []int{}}
+	m := moved{Free: []int{}, Pending: []int{}, Gone: []int{}}
 	for i := range max(len(from), len(to)) * 4 {
 		is := at(to, i)
 		if at(from, i) == is {
@@ -91,6 +92,8 @@ func moves(from, to []byte) moved {
 			m.Free = append(m.Free, i)
 		case 1:
 			m.Pending = append(m.Pending, i)
+		case 3:
+			m.Kept = append(m.Kept, i)
 		default:
 			m.Gone = append(m.Gone, i)
 		}

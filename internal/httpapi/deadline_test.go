@@ -1,8 +1,6 @@
 package httpapi_test
 
 import (
-	"net/http"
-	"net/url"
 	"testing"
 	"time"
 
@@ -31,11 +29,7 @@ func TestReloadingMovesNoDeadline(t *testing.T) {
 	o := h.order(h.want(h.claim(g, key, named("A-1")), 201, ""))
 	id, path := o.Order.ID, "/v1/orders/"+o.Order.ID
 	b := h.browser()
-	at, err := url.Parse(h.Public + "/e/" + demotest.EventID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Jar.SetCookies(at, []*http.Cookie{{Name: "ticket." + demotest.EventID, Value: g.ticket}, {Name: "pass." + demotest.EventID, Value: g.pass}})
+	b.wears(g)
 	shown := func(page string) {
 		t.Helper()
 		if status, body := b.ask("GET", page); status != 200 {

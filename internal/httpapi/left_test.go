@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +22,16 @@ type browser struct {
 func (h *house) browser() browser {
 	jar, _ := cookiejar.New(nil) // it never fails
 	return browser{h, http.Client{Jar: jar, CheckRedirect: h.client.CheckRedirect, Timeout: h.client.Timeout}}
+}
+
+// wears gives it the cookies of somebody who was let in.
+func (b browser) wears(g guest) {
+	b.t.Helper()
+	at, err := url.Parse(b.Public + "/e/" + demotest.EventID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.Jar.SetCookies(at, []*http.Cookie{{Name: "ticket." + demotest.EventID, Value: g.ticket}, {Name: "pass." + demotest.EventID, Value: g.pass}})
 }
 
 func (b browser) ask(method, to string) (status int, page string) {

@@ -13,6 +13,7 @@ type drawing struct {
 	Wide, High int
 	Legend     []legendEntry
 	Text       string // for who cannot see it
+	Kept       bool   // some of it is for presale codes alone
 }
 
 type legendEntry struct {
@@ -47,12 +48,12 @@ func drawingOf(plan inventory.SeatPlan) *drawing {
 	return d
 }
 
-// says is the drawing with words of its own.
-func (d *drawing) says(text string) *drawing {
+// says is the drawing with words of its own, and what a count has of it.
+func (d *drawing) says(text string, count *inventory.Count) *drawing {
 	if d == nil {
 		return nil
 	}
 	said := *d
-	said.Text = text
+	said.Text, said.Kept = text, count != nil && count.Kept > 0
 	return &said
 }

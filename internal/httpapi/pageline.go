@@ -73,7 +73,7 @@ func (p *pages) eventPage(l *tongue, line *admission.Line, now time.Time, look i
 		page.LobbyUntil = l.ClosesAt
 	}
 	if hall, ok := p.api.Halls.Get(page.Event); ok {
-		page.Hall, page.Currency = hall.drawing.says(l.Say("event.map")), hall.plan.Currency
+		page.Hall, page.Currency = hall.drawing.says(l.Say("event.map"), hall.last.Load()), hall.plan.Currency
 	}
 	return page
 }

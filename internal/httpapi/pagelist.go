@@ -25,6 +25,7 @@ type seatChoice struct {
 	AmountMinor  int64
 	Accessible   bool
 	Chosen       bool
+	Kept         bool // for a presale's code
 }
 
 // longList is how many seats a list may have in whole. The rows of a larger hall
@@ -45,28 +46,39 @@ func (h *Hall) shorten(all []*sectionGroup, open string) {
 	}
 }
 
-func isFree(count *inventory.Count, pos int) bool {
-	return pos/4 < len(count.Bitmap) && count.Bitmap[pos/4]>>(pos%4*2)&3 == 0
+func isFree(count *inventory.Count, pos int) bool { return bitsOf(count, pos) == 0 }
+
+// isKept: free, and to be had by a presale's code alone.
+func isKept(count *inventory.Count, pos int) bool { return bitsOf(count, pos) == 3 }
+
+// bitsOf are a seat's; what was not counted is gone.
+func bitsOf(count *inventory.Count, pos int) byte {
+	if pos/4 >= len(count.Bitmap) {
+		return 2
+	}
+	return count.Bitmap[pos/4] >> (pos % 4 * 2) & 3
 }
 
-// sections are the numbered seats that are free or chosen, in the plan's order.
+// sections are the numbered seats that are free, by a code or without one, or chosen,
+// in the plan's order.
 func (h *Hall) sections(count *inventory.Count, chosen map[string]bool) (out []*sectionGroup) {
 	if count == nil {
 		return nil
 	}
 	for _, seat := range h.plan.Seats {
-		if seat.Kind == "general" || !isFree(count, seat.Pos) && !chosen[seat.GUID] {
+		kept := isKept(count, seat.Pos)
+		if seat.Kind == "general" || !kept && !isFree(count, seat.Pos) && !chosen[seat.GUID] {
 			continue
 		}
 		if len(out) == 0 || out[len(out)-1].Name != seat.Section {
 			out = append(out, &sectionGroup{Name: seat.Section})
 		}
-		out[len(out)-1].add(seat, chosen[seat.GUID])
+		out[len(out)-1].add(seat, chosen[seat.GUID], kept)
 	}
 	return out
 }
 
-func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
+func (s *sectionGroup) add(seat inventory.Seat, chosen, kept bool) {
 	if len(s.Rows) == 0 || s.Rows[len(s.Rows)-1].Name != seat.Row {
 		s.Rows = append(s.Rows, &rowGroup{Section: s.Name, Name: seat.Row})
 	}
@@ -83,5 +95,5 @@ func (s *sectionGroup) add(seat inventory.Seat, chosen bool) {
 	if !accessible {
 		row.regular++
 	}
-	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, accessible, chosen})
+	row.Seats = append(row.Seats, seatChoice{seat.GUID, seat.Number, seat.AmountMinor, accessible, chosen, kept})
 }

@@ -33,6 +33,7 @@ type generalGroup struct {
 	Section, Tier string
 	AmountMinor   int64
 	Free          int64
+	Kept          bool // for a presale's code
 }
 
 // picker is the list as everybody without a choice gets it: written once for
@@ -68,7 +69,7 @@ func (p *pages) list(l *tongue, h *Hall, count *inventory.Count, chosen map[stri
 	return &picker{count, template.HTML(b.String()), len(sections) > 0}, err //nolint:gosec // a template wrote it
 }
 
-// general is the standing places that are free.
+// general is the standing places that are free, by a code or without one.
 func (h *Hall) general(count *inventory.Count) (out []generalGroup) {
 	if count == nil || len(h.tiers) == 0 {
 		return nil
@@ -80,8 +81,8 @@ func (h *Hall) general(count *inventory.Count) (out []generalGroup) {
 		}
 	}
 	for _, c := range count.Sections {
-		if price, ok := prices[c.Tier]; ok && c.Free > 0 {
-			out = append(out, generalGroup{c.Section, c.Tier, price, c.Free})
+		if price, ok := prices[c.Tier]; ok && c.Free+c.Kept > 0 {
+			out = append(out, generalGroup{c.Section, c.Tier, price, c.Free + c.Kept, c.Free == 0})
 		}
 	}
 	return out
@@ -119,7 +120,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 	s := seatsPage{
 		frame: p.frame(c, p.tongue(c).Say("seats.heading"), "/seats"), Key: was.key, Currency: hall.plan.Currency, Code: was.wish.Code,
 		Quota: pass.Quota, Until: pass.ExpiresAt,
-		Hall:    hall.drawing.says(p.tongue(c).Say("hall.picker")),
+		Hall:    hall.drawing.says(p.tongue(c).Say("hall.picker"), hall.last.Load()),
 		General: hall.general(hall.last.Load()), List: shown.list,
 		Best: hall.bestOf(c.Params("event"), was.key, pass.Quota),
 	}

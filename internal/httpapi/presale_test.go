@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,5 +67,50 @@ func TestRulesOfTiersAndPresales(t *testing.T) {
 	cooled := h.want(h.claim(g, "k2", floor("")), 429, "cool_down")
 	if wait, err := time.ParseDuration(cooled.header.Get("Retry-After") + "s"); err != nil || wait < 50*time.Second || wait > time.Minute {
 		t.Errorf("Retry-After: %q (%v), want about 60", cooled.header.Get("Retry-After"), err)
+	}
+}
+
+// What is kept for codes is told apart from what anybody may have: in what caches hold,
+// and on the page, where it can be chosen by who has a code.
+func TestWhatIsKeptForCodesIsShownSo(t *testing.T) {
+	event := demotest.Event()
+	event.Presales = []inventory.Presale{{Name: "fans", Tiers: []string{"Standing"}, Sections: []string{"Stalls"}}}
+	h := open(t, demo.Build{Event: event, Hall: demotest.Hall(t, 2, 5)})
+	type counts struct {
+		Section          string
+		Free, Kept, Sold int64
+	}
+	var told struct {
+		Sections []counts
+		Blocks   map[string]int
+		Bitmap   []byte
+	}
+	look := func() {
+		t.Helper()
+		told.Sections = nil
+		h.want(h.do(call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/availability"}), 200, "").into(t, &told)
+	}
+	h.until("counted", func() bool {
+		return h.do(call{method: "GET", path: "/v1/public/events/" + demotest.EventID + "/availability"}).status == 200
+	})
+	if look(); !slices.Equal(told.Sections, []counts{{"Floor", 0, 5, 0}, {"Stalls", 0, 20, 0}}) || told.Blocks["Stalls"] != 0 || told.Bitmap[0] != 0xff {
+		t.Errorf("while it is kept: %+v", told)
+	}
+	g := h.letIn()
+	b := h.browser()
+	b.wears(g)
+	const withCode = "with a presale code"
+	if _, page := b.ask("GET", "/seats"); strings.Count(page, "<small>"+withCode+"</small>") != 21 || !strings.Contains(page, `value="A-1"`) || !strings.Contains(page, "free, "+withCode) {
+		t.Errorf("the page does not show what is kept: %d times %q", strings.Count(page, withCode), withCode)
+	}
+	if _, err := h.pool.Exec(t.Context(), `UPDATE events SET presales = NULL, version = version + 1`); err != nil {
+		t.Fatal(err)
+	}
+	h.until("it is everybody's", func() bool {
+		look()
+		return slices.Equal(told.Sections, []counts{{"Floor", 5, 0, 0}, {"Stalls", 20, 0, 0}}) && told.Blocks["Stalls"] == 10
+	})
+	if _, page := b.ask("GET", "/seats"); strings.Contains(page, "<small>"+withCode) || strings.Contains(page, "free, "+withCode+"</li>") {
+		t.Errorf("the page speaks of codes where none is needed")
 	}
 }

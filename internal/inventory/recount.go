@@ -14,23 +14,24 @@ import (
 type Count struct {
 	Free, Pending, Sold, HeldBack int64
 
+	Kept     int64 // of the free ones: sold, at this instant, to presale codes alone
 	Due      int64 // seats of pending orders whose time is over within theta
 	Expired  int64 // orders that expired,
 	PaidLate int64 // and that were paid within the last theta of their time
 
 	Sections []SectionCount // by section and tier
 	// Bitmap is two bits a seat, by pos, low bits first: 0 free, 1 in a cart,
-	// 2 gone (sold or held back).
+	// 2 gone (sold or held back), 3 kept.
 	Bitmap []byte
 	Plan   string    // hash of the seat map; "" has no seats yet
 	First  int64     // the least id of a seat: the same plan imported again has other ids
 	At     time.Time // by the database's clock
 }
 
-// SectionCount is the seats of one tier in one section.
+// SectionCount is the seats of one tier in one section. Kept are not among Free.
 type SectionCount struct {
-	Section, Tier                 string
-	Free, Pending, Sold, HeldBack int64
+	Section, Tier                       string
+	Free, Pending, Sold, HeldBack, Kept int64
 }
 
 // Recount counts an event's seats. Once a second and event; nobody's request
@@ -42,10 +43,13 @@ func Recount(ctx context.Context, pool *pgxpool.Pool, event string, theta time.D
 	b.Queue(`
 		SELECT section, price_tier,
 		  count(*) FILTER (WHERE state = 0), count(*) FILTER (WHERE state = 1),
-		  count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
-		  array_agg(pos) FILTER (WHERE state = 1), array_agg(pos) FILTER (WHERE state IN (2, 3)), max(pos), min(id)
+		  count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3), count(*) FILTER (WHERE state = 4),
+		  array_agg(pos) FILTER (WHERE state = 1), array_agg(pos) FILTER (WHERE state IN (2, 3)),
+		  array_agg(pos) FILTER (WHERE state = 4), max(pos), min(id)
 		FROM (
-		  SELECT section, price_tier, pos, id, CASE WHEN held_back THEN 3 WHEN order_id IS NULL THEN 0
+		  SELECT section, price_tier, pos, id, CASE WHEN held_back THEN 3
+		    WHEN order_id IS NULL THEN CASE WHEN price_tier = ANY (ARRAY(`+keptNow("tiers")+`))
+		      OR kind <> 'general' AND section = ANY (ARRAY(`+keptNow("sections")+`)) THEN 4 ELSE 0 END
 		    WHEN order_id IN (SELECT id FROM orders WHERE event_id = $1 AND status = 'pending' AND ended_at IS NULL)
 		    THEN 1 ELSE 2 END AS state
 		  FROM seats WHERE event_id = $1 OFFSET 0
@@ -65,16 +69,24 @@ func Recount(ctx context.Context, pool *pgxpool.Pool, event string, theta time.D
 	return n, nil
 }
 
+// keptNow are the tiers, or the sections of numbered seats, that are sold to codes
+// alone at this instant: those of which a claim without a code is refused (kept).
+func keptNow(part string) string {
+	return `SELECT jsonb_array_elements_text(k.` + part + `) FROM events e, jsonb_to_recordset(e.presales) AS k (tiers jsonb, sections jsonb, until timestamptz)
+		WHERE e.id = $1 AND (k.until IS NULL OR now() < k.until)`
+}
+
 func (n *Count) sections(rows pgx.Rows) error {
 	var s SectionCount
-	var carts, gone []int32
+	var carts, gone, kept []int32
 	var last int32
 	var first int64
 	_, err := pgx.ForEachRow(rows, []any{
-		&s.Section, &s.Tier, &s.Free, &s.Pending, &s.Sold, &s.HeldBack, &carts, &gone, &last, &first,
+		&s.Section, &s.Tier, &s.Free, &s.Pending, &s.Sold, &s.HeldBack, &s.Kept, &carts, &gone, &kept, &last, &first,
 	}, func() error {
 		n.Sections = append(n.Sections, s)
-		n.Free, n.Pending, n.Sold, n.HeldBack = n.Free+s.Free, n.Pending+s.Pending, n.Sold+s.Sold, n.HeldBack+s.HeldBack
+		n.Free, n.Pending, n.Sold, n.HeldBack = n.Free+s.Free+s.Kept, n.Pending+s.Pending, n.Sold+s.Sold, n.HeldBack+s.HeldBack
+		n.Kept += s.Kept
 		if n.First == 0 || first < n.First {
 			n.First = first
 		}
@@ -83,7 +95,8 @@ func (n *Count) sections(rows pgx.Rows) error {
 		}
 		n.mark(carts, 1)
 		n.mark(gone, 2)
-		carts, gone = nil, nil
+		n.mark(kept, 3)
+		carts, gone, kept = nil, nil, nil
 		return nil
 	})
 	return err

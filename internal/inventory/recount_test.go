@@ -40,7 +40,7 @@ func TestRecount(t *testing.T) {
 	if n.At.Before(before) || n.At.After(time.Now()) {
 		t.Errorf("counted at %s, between %s and now", n.At, before)
 	}
-	want := []SectionCount{{"Floor", "Standing", 1, 2, 2, 0}, {"Stalls", "Front", 2, 1, 2, 1}}
+	want := []SectionCount{{"Floor", "Standing", 1, 2, 2, 0, 0}, {"Stalls", "Front", 2, 1, 2, 1, 0}}
 	if !slices.Equal(n.Sections, want) {
 		t.Errorf("sections %v, want %v", n.Sections, want)
 	}
@@ -54,6 +54,42 @@ func TestRecount(t *testing.T) {
 	if len(n.Bitmap) != 3 {
 		t.Errorf("the bitmap is %d bytes for 11 seats, want 3", len(n.Bitmap))
 	}
+}
+
+// What is sold to codes alone just now is counted by itself, and is what a claim
+// without a code is refused; once that is over it is free like all else.
+func TestWhatIsKeptForCodesIsCountedByItself(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 4, 3, `presales = '[
+		{"name": "fans", "tiers": ["Standing"], "sections": []},
+		{"name": "over", "tiers": ["Front"], "sections": [], "until": "2020-01-01T00:00:00Z"}]'`)
+	c := s.claimer(usual)
+	count := func(sections []SectionCount, free, kept int64, states ...byte) {
+		t.Helper()
+		n, err := Recount(t.Context(), s.pool, s.event, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(n.Sections, sections) || n.Free != free || n.Kept != kept {
+			t.Errorf("%d free, %d of them kept, %v; want %d, %d, %v", n.Free, n.Kept, n.Sections, free, kept, sections)
+		}
+		for pos, state := range states {
+			if got := n.Bitmap[pos/4] >> (pos % 4 * 2) & 3; got != state {
+				t.Errorf("pos %d is %d in the bitmap, want %d", pos, got, state)
+			}
+		}
+	}
+	count([]SectionCount{{"Floor", "Standing", 0, 0, 0, 0, 3}, {"Stalls", "Front", 4, 0, 0, 0, 0}}, 7, 3, 0, 0, 0, 0, 3, 3, 3)
+	wantTally(t, []Answer{c.Claim(t.Context(), s.standing("a", "k", 1)), c.Claim(t.Context(), s.attempt("b", "k", s.seats[0]))},
+		map[string]int{"code_needed": 1, "claimed": 1})
+	s.exec(`UPDATE seats SET held_back = true WHERE id = $1`, s.seats[3])
+	// A section of numbered seats; units that stand in it are not of it.
+	s.exec(`UPDATE events SET presales = '[{"name": "fans", "tiers": [], "sections": ["Stalls", "Floor"]}]'`)
+	count([]SectionCount{{"Floor", "Standing", 3, 0, 0, 0, 0}, {"Stalls", "Front", 0, 1, 0, 1, 2}}, 5, 2, 1, 3, 3, 2, 0, 0, 0)
+	wantTally(t, []Answer{c.Claim(t.Context(), s.standing("a", "k", 1)), c.Claim(t.Context(), s.attempt("c", "k", s.seats[1]))},
+		map[string]int{"claimed": 1, "code_needed": 1})
+	s.exec(`UPDATE events SET presales = jsonb_set(presales, '{0,until}', to_jsonb(now()))`)
+	count([]SectionCount{{"Floor", "Standing", 2, 1, 0, 0, 0}, {"Stalls", "Front", 2, 1, 0, 1, 0}}, 4, 0, 1, 0, 0, 2, 1, 0, 0)
+	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("c", "k", s.seats[1]))}, map[string]int{"claimed": 1})
 }
 
 // An arena is counted once a second and event: it has to be cheap, also by a

@@ -1,7 +1,7 @@
 // The seat picker: a map beside the list. What is chosen is ticked in the list; of a
 // large hall the list has only the sections that were opened, and what is chosen beside
 // them stands by itself.
-import { is } from "./fan/free";
+import { can, is } from "./fan/free";
 import { openHall, type Hall } from "./fan/hall";
 import { by, go, read } from "./fan/page";
 import type { Seat } from "./fan/seatmap";
@@ -100,7 +100,7 @@ function free(hall: Hall): void {
   const listed = new Set(boxes().map((b) => b.value)), gone: string[] = [];
   for (const guid of [...chosen]) {
     const s = names.get(guid);
-    if (!s || hall.state(s) === is.free) continue;
+    if (!s || can(hall.state(s))) continue;
     gone.push(say("seats.has_gone", { name: hall.name(s) }));
     chosen.delete(guid);
     for (const o of hall.nearest(s, 3)) {
@@ -117,7 +117,7 @@ function free(hall: Hall): void {
   }
   for (const b of boxes()) {
     const s = names.get(b.value);
-    b.disabled = !!s && hall.state(s) !== is.free;
+    b.disabled = !!s && !can(hall.state(s));
     b.checked = chosen.has(b.value);
   }
   if (gone.length) { count(gone.join(" ")); hall.draw(); }
@@ -128,7 +128,7 @@ if (box) {
     mine: (s) => chosen.has(s.guid),
     chose(s) {
       if (chosen.has(s.guid)) choose(s.guid, false);
-      else if (hall?.state(s) === is.free) choose(s.guid, true);
+      else if (hall && can(hall.state(s))) choose(s.guid, true);
     },
     free() { if (hall) free(hall); },
   }).then((h) => {

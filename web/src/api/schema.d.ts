@@ -1289,7 +1289,7 @@ export interface components {
              * @description When it was counted. While nothing changes it stays for up to 10 s, and so does the ETag
              */
             as_of: string;
-            /** @description Base64; 2 bits a seat by pos, low bits first: 0 free, 1 in a cart and may return, 2 gone */
+            /** @description Base64; 2 bits a seat by pos, low bits first: 0 free, 1 in a cart and may return, 2 gone, 3 free for presale codes alone */
             bitmap: string;
             blocks: components["schemas"]["FreeBlocks"];
             /** @description For since= */
@@ -1311,6 +1311,8 @@ export interface components {
             changes: {
                 free: number[];
                 gone: number[];
+                /** @description Missing when none */
+                kept?: number[];
                 pending: number[];
             };
             cursor: string;
@@ -1555,7 +1557,7 @@ export interface components {
                 venue?: string;
             }[];
         };
-        /** @description By section, how many free seats stand side by side at most; of a change, where that has changed. Places for wheelchairs divide a block */
+        /** @description By section, how many free seats stand side by side at most, those for presale codes alone not counted; of a change, where that has changed. Places for wheelchairs divide a block */
         FreeBlocks: {
             [key: string]: number;
         };
@@ -2050,6 +2052,8 @@ export interface components {
         };
         SectionCounts: {
             free: number;
+            /** @description Free, and for presale codes alone: not among free. Missing when none */
+            kept?: number;
             pending: number;
             section: string;
             sold: number;

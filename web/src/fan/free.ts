@@ -2,7 +2,10 @@
 import { shared } from "./shared";
 
 // What a seat is, by its two bits.
-export const is = { free: 0, pending: 1, gone: 2 } as const;
+export const is = { free: 0, pending: 1, gone: 2, kept: 3 } as const;
+
+// can is whether a seat may be chosen: what is kept is to be had by a presale's code.
+export const can = (now: number): boolean => now === is.free || now === is.kept;
 
 export class Free {
   private bits: Uint8Array | null = null;
@@ -34,9 +37,9 @@ export class Free {
       this.bits = Uint8Array.from(atob(d.bitmap), (c) => c.charCodeAt(0));
       return true;
     }
-    const { free, pending, gone } = d.changes;
-    [free, pending, gone].forEach((some, now) => some.forEach((pos) => this.set(pos, now)));
-    return free.length + pending.length + gone.length > 0;
+    const { free, pending, gone, kept = [] } = d.changes;
+    [free, pending, gone, kept].forEach((some, now) => some.forEach((pos) => this.set(pos, now)));
+    return free.length + pending.length + gone.length + kept.length > 0;
   }
 
   private set(pos: number, now: number): void {

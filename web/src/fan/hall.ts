@@ -89,9 +89,9 @@ export async function openHall(box: Box, uses: Uses): Promise<Hall> {
     }
     return best;
   };
-  const said = [say("hall.free"), say("hall.cart"), say("hall.gone")];
+  const said = [say("hall.free"), say("hall.cart"), say("hall.gone"), say("hall.kept")];
   const tell = (s: Seat | null) => {
-    tip.textContent = s ? say("hall.seat", { name: name(s), price: money(s.tier.amount), state: mine(s) ? say("hall.mine") : said[Math.min(is.gone, state(s))]! }) : "";
+    tip.textContent = s ? say("hall.seat", { name: name(s), price: money(s.tier.amount), state: mine(s) ? say("hall.mine") : said[state(s)]! }) : "";
   };
   canvas.addEventListener("pointermove", (e) => { if (e.pointerType === "mouse") tell(under(e)); });
   canvas.addEventListener("click", (e) => {

@@ -1,6 +1,6 @@
-// Paints a hall. What is free is a disc in its price's colour, what is in a cart a
-// ring, what is gone a dot and what is chosen a square with a tick, so that no colour
-// is needed to tell them apart.
+// Paints a hall. What is free is a disc in its price's colour, what is kept for codes a
+// diamond in it, what is in a cart a ring, what is gone a dot and what is chosen a square
+// with a tick, so that no colour is needed to tell them apart.
 import { is } from "./free";
 import type { Area, Seat, Seatmap, Tier } from "./seatmap";
 
@@ -27,10 +27,11 @@ export function paint(map: Seatmap, v: View): void {
     if (v.mine(s)) {
       mine.rect(x - r * 1.1, y - r * 1.1, r * 2.2, r * 2.2);
       ticks.moveTo(x - r * 0.6, y); ticks.lineTo(x - r * 0.1, y + r * 0.5); ticks.lineTo(x + r * 0.7, y - r * 0.5);
-    } else if (now === is.free) {
+    } else if (now === is.free || now === is.kept) {
       let path = free.get(s.tier);
       if (!path) free.set(s.tier, path = new Path2D());
-      disc(path, x, y, r);
+      if (now === is.free) disc(path, x, y, r);
+      else { path.moveTo(x - r, y); path.lineTo(x, y - r); path.lineTo(x + r, y); path.lineTo(x, y + r); path.closePath(); }
     } else if (now === is.pending) disc(carts, x, y, r * 0.8);
     else disc(gone, x, y, r * 0.35);
   }
