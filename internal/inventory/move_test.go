@@ -1,11 +1,13 @@
 package inventory
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/pgtest"
 )
@@ -42,6 +44,41 @@ func TestAWithdrawnSeatIsSoldToNobody(t *testing.T) {
 		t.Errorf("restored %v, %v", back, err)
 	}
 	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("e", "k", s.seats[0]))}, map[string]int{"claimed": 1})
+}
+
+// Somebody claims a seat while it is withdrawn: it is in a cart, which nobody has
+// paid for, and off once it comes back.
+func TestASeatIsWithdrawnWhileItIsClaimed(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 2, 0, "")
+	tx, err := s.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(context.WithoutCancel(t.Context())) //nolint:errcheck // it is committed by then
+	// The statements of claim, the last one's commit apart.
+	var b pgx.Batch
+	var won []int
+	carts := []*asked{s.inHand(s.attempt("cart", "k", s.seats[0]), new(Answer))}
+	makeAccounts(&b, carts)
+	lockAccounts(&b, carts, nil)
+	grant(&b, carts, &won)
+	if err := tx.SendBatch(t.Context(), &b).Close(); err != nil || len(won) != 1 {
+		t.Fatalf("%d claimed, %v", len(won), err)
+	}
+	told := make(chan string, 1)
+	go func() {
+		w, err := Withdraw(t.Context(), s.pool, Asker{By: "desk"}, s.event, []string{"seat-0"})
+		told <- fmt.Sprint(w, err)
+	}()
+	s.until("the withdrawal waits for the claim", `SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`, 1)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told; got != "{[] [seat-0] [] []} <nil>" {
+		t.Errorf("withdrawn: %s, want it in a cart", got)
+	}
+	s.lapse("cart")
+	wantTally(t, []Answer{s.claimer(usual).Claim(t.Context(), s.attempt("next", "k", s.seats[0]))}, map[string]int{"taken": 1})
 }
 
 // A paid order's seat is exchanged for one that costs as much or more, and for no

@@ -24,13 +24,17 @@ type Withdrawal struct {
 // withdrawn: Withdrawn says so, and Move gives its buyer another.
 func Withdraw(ctx context.Context, pool *pgxpool.Pool, who Asker, event string, guids []string) (Withdrawal, error) {
 	w, err := once(ctx, pool, who, func(tx pgx.Tx) (w Withdrawal, yes bool, err error) {
+		// A statement of its own: whoever waits here for a claim has to see its order.
+		_, err = tx.Exec(ctx, `
+			SELECT FROM seats WHERE event_id = $1 AND guid = ANY($2) ORDER BY id FOR NO KEY UPDATE`, event, guids)
+		if err != nil {
+			return w, false, err
+		}
 		err = tx.QueryRow(ctx, `
-			WITH locked AS MATERIALIZED (
-			  SELECT s.id, s.guid, s.order_id FROM seats s WHERE s.event_id = $1 AND s.guid = ANY($2)
-			  ORDER BY s.id FOR NO KEY UPDATE
-			), seen AS MATERIALIZED (
-			  SELECT k.id, k.guid, CASE WHEN k.order_id IS NULL THEN 'off' WHEN o.status = 'pending' THEN 'in_cart' ELSE 'sold' END AS state
-			  FROM locked k LEFT JOIN orders o ON o.id = k.order_id
+			WITH seen AS MATERIALIZED (
+			  SELECT s.id, s.guid, CASE WHEN s.order_id IS NULL THEN 'off' WHEN o.status = 'pending' THEN 'in_cart' ELSE 'sold' END AS state
+			  FROM seats s LEFT JOIN orders o ON o.id = s.order_id
+			  WHERE s.event_id = $1 AND s.guid = ANY($2)
 			), off AS (
 			  UPDATE seats s SET withdrawn_at = coalesce(s.withdrawn_at, now()), held_back = s.order_id IS NULL
 			  FROM seen WHERE s.id = seen.id AND seen.state <> 'sold'
