@@ -48,6 +48,7 @@ type shop struct {
 	provider *payprov.Provider
 	config   daemon.PayCallbackConfig
 	stop     func() error
+	account  string // the provider's address
 }
 
 // openShop starts all of it. What happened is judged when the test ends, also
@@ -78,6 +79,7 @@ func openDeafShop(t *testing.T, seats int, p payprov.Config, change ...func(*dae
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	t.Cleanup(s.provider.Close)
+	s.account = server.URL
 	c := daemon.PayCallbackConfig{
 		Common:    daemon.Common{Ops: ops(), DatabaseURL: s.db, Logs: io.Discard},
 		TokenKeys: daemon.TokenKeys{TicketKeys: "k1:" + key, PassKeys: string(passKey), PassIssuer: "waitroom"},
@@ -147,9 +149,15 @@ type cart struct {
 
 func (s *shop) cart(secret string) cart {
 	s.t.Helper()
+	return s.cartOf(secret, 1)
+}
+
+// cartOf is a cart of so many seats.
+func (s *shop) cartOf(secret string, seats int) cart {
+	s.t.Helper()
 	sum := sha256.Sum256([]byte(secret))
 	return cart{
-		s.Order(s.t, hex.EncodeToString(sum[:]), 1),
+		s.Order(s.t, hex.EncodeToString(sum[:]), seats),
 		s.tickets.Sign(admission.Ticket{Event: s.Event, Epoch: 1, Hash: sum, IssuedAt: time.Now()}),
 	}
 }

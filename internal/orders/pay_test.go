@@ -151,8 +151,71 @@ func TestFiftyCopiesOfOneNotice(t *testing.T) {
 	}
 }
 
-// Two notices of one payment at the same instant, a hundred times (the
-// browser's return is one of them): one transition, no refund.
+// The buyer's browser comes back from the provider's page as the notice comes, a
+// hundred times: it reads the order, and opens the same payment once more, as the page
+// does that is loaded anew; and a look, which the order's last seconds bring, learns
+// the same. One transition, one notice out, one payment, nothing cancelled, no refund, and
+// the browser is told the order's state, never an error.
+func TestTheBrowsersReturnAndTheNoticeAtOneInstant(t *testing.T) {
+	const rounds = 100
+	h, b := open(t, rounds), newBooks()
+	pages := h.pays(&b.counter, 8)
+	s := h.sweeper(b)
+	for i, holder := range orderstest.Holders(rounds) {
+		order, payment := h.cart(t, b, holder)
+		b.mu.Lock()
+		b.captured[payment] = true
+		b.mu.Unlock()
+		_, err := h.Pool.Exec(t.Context(), `UPDATE orders SET pay_by = now() + interval '10 seconds' WHERE id = $1`, order)
+		must(t, err)
+		h.come(t)
+		together(4, func(n int) {
+			var told any
+			var err error
+			as := true
+			switch n {
+			case 0:
+				var outcome orders.Outcome
+				outcome, err = h.in.Receive(t.Context(), body(t, success(order, payment)))
+				told, as = outcome, outcome == orders.Paid || outcome == orders.AlreadyPaid
+			case 1:
+				var opening orders.Opening
+				opening, _, err = pages.Open(t.Context(), order, holder, "a")
+				told, as = opening, opening == orders.Opened || opening == orders.OrderPaid || opening == orders.Busy
+			case 2:
+				_, err = s.Sweep(t.Context())
+			case 3:
+				var status string
+				err = h.Pool.QueryRow(t.Context(), `SELECT status FROM orders WHERE id = $1`, order).Scan(&status)
+				told, as = status, status == "pending" || status == "paid"
+			}
+			if err != nil || !as {
+				t.Errorf("round %d, %d: %v, %v", i, n, told, err)
+			}
+		})
+		if opening, _, err := pages.Open(t.Context(), order, holder, "a"); opening != orders.OrderPaid || err != nil {
+			t.Errorf("round %d: opened once more it is %s, %v; want order_paid", i, opening, err)
+		}
+	}
+	var paid, moves, out, payments, standing, captured, refunds, held, asked int
+	h.Scan(t, `SELECT (SELECT count(*) FROM orders WHERE status = 'paid'),
+		(SELECT count(*) FROM order_changes WHERE from_status = 'pending' AND to_status <> 'pending'),
+		(SELECT count(*) FROM notices WHERE kind = 'order.paid'), (SELECT count(*) FROM payments),
+		(SELECT count(*) FROM payments p JOIN orders o ON o.payment_id = p.id WHERE p.stands = 'on_order'),
+		(SELECT sum(captured_minor) FROM payments), (SELECT count(*) FROM refund_operations),
+		(SELECT count(*) FROM seats s JOIN orders o ON o.id = s.order_id), (SELECT count(*) FROM human_list)`, nil,
+		&paid, &moves, &out, &payments, &standing, &captured, &refunds, &held, &asked)
+	got := fmt.Sprint(paid, moves, out, payments, standing, captured, refunds, held, asked)
+	if want := fmt.Sprint(rounds, rounds, rounds, rounds, rounds, rounds*orderstest.PriceMinor, 0, rounds, 0); got != want {
+		t.Errorf("paid, transitions, notices, payments, on their orders, captured, refunds, seats, asked: %s; want %s", got, want)
+	}
+	if n := len(b.cancelled); n != 0 || b.payments() != rounds {
+		t.Errorf("%d payments cancelled, %d opened at the provider; want none and %d", n, b.payments(), rounds)
+	}
+}
+
+// Two notices of one payment at the same instant, a hundred times: one transition, no
+// refund.
 func TestTwoTellingsAtOneInstant(t *testing.T) {
 	h := open(t, 100)
 	for i, holder := range orderstest.Holders(100) {
