@@ -347,11 +347,8 @@ func (l *Line) putReport(ctx context.Context) {
 	if r.empty() && l.silent.Load() {
 		return
 	}
-	body := r.encode()
-	if len(body) > reportSize {
-		r.facts[alive] = nil // the holder then weighs who is silent
-		body = r.encode()
-	}
+	body, lost := r.fitted()
+	l.facts.lost(lost)
 	if err := l.cfg.Store.PutReport(ctx, l.event, l.cfg.Replica, body); err != nil {
 		l.fault("report", err)
 		return

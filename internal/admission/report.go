@@ -200,6 +200,42 @@ func (r report) encode() []byte {
 	return b
 }
 
+// fitted is the report as large as the store keeps it, and how many facts it lacks for
+// that: the signs of life first, which a holder can do without, for it then weighs who
+// is silent; then the older half of whatever there is most of, which was told before.
+func (r report) fitted() (body []byte, lost int) {
+	for body = r.encode(); len(body) > reportSize; body = r.encode() {
+		most := alive
+		if len(r.facts[alive]) == 0 {
+			for k := range r.facts {
+				if len(r.facts[k]) > len(r.facts[most]) {
+					most = factKind(k)
+				}
+			}
+		}
+		n := len(r.facts[most])
+		if n == 0 {
+			break // what stands at a door is bounded
+		}
+		kept := 0
+		if most != alive {
+			kept = n / 2
+		}
+		r.facts[most] = newest(r.facts[most], kept)
+		lost += n - kept
+	}
+	return body, lost
+}
+
+// newest are so many of them, by id as before.
+func newest(all []noted, n int) []noted {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b noted) int { return b.at.Compare(a.at) })
+	all = all[:n]
+	slices.SortFunc(all, func(a, b noted) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
 func appendIDs(b []byte, n int, id func(int) int64, more func([]byte, int) []byte) []byte {
 	b = binary.AppendVarint(b, int64(n))
 	var last int64

@@ -101,6 +101,41 @@ func (f *facts) full(at time.Time) (list []noted) {
 	return list
 }
 
+// A report that would be larger than an item of the store lacks what can be done
+// without, and the oldest of the rest; who stands at the door it has in any case.
+func TestAReportFitsTheStore(t *testing.T) {
+	now := time.UnixMilli(1_790_000_000_000)
+	full := report{at: now, epoch: 1}
+	for k := range full.facts {
+		for i := range int64(mostFacts) {
+			full.facts[k] = append(full.facts[k], noted{id: i * 1000, amount: i % 4, at: now.Add(-time.Duration(i) * time.Millisecond)})
+		}
+	}
+	for i := range int64(HeldAtOnce) {
+		full.atDoor = append(full.atDoor, i*50)
+	}
+	body, lost := full.fitted()
+	got, err := decodeReport(body)
+	if err != nil || len(body) > reportSize {
+		t.Fatalf("%d bytes (%v), want %d at most", len(body), err, reportSize)
+	}
+	has := 0
+	for k, list := range got.facts {
+		has += len(list)
+		if factKind(k) != alive && (len(list) < mostFacts/2 || !list[0].at.Equal(now) || list[0].id != 0) {
+			t.Errorf("%d facts of kind %d, want half of %d at least, the newest", len(list), k, mostFacts)
+		}
+	}
+	if !slices.Equal(got.atDoor, full.atDoor) || has+lost != int(kinds)*mostFacts {
+		t.Errorf("%d stand at the door, %d facts and %d lost; want %d, and %d together", len(got.atDoor), has, lost, HeldAtOnce, int(kinds)*mostFacts)
+	}
+	if small := (report{at: now, epoch: 1, facts: [kinds][]noted{alive: full.facts[alive][:9]}}); len(small.encode()) < reportSize {
+		if _, lost := small.fitted(); lost != 0 {
+			t.Errorf("a small report lacks %d facts", lost)
+		}
+	}
+}
+
 // The age of another's report is measured here: a clock that is wrong there
 // makes it neither younger nor older.
 func TestReportsGrowOldByOurClock(t *testing.T) {
