@@ -46,7 +46,7 @@ type Claimer struct {
 // NewClaimer makes a claimer; Run sets it to work. The pool has a connection
 // for each worker, and one for the reports.
 func NewClaimer(pool *pgxpool.Pool, sizes Sizes, log *slog.Logger, metrics prometheus.Registerer) *Claimer {
-	q := newQueue(sizes.Queue)
+	q := newQueue(sizes.Queue, sizes.Workers)
 	return &Claimer{pool: pool, sizes: sizes, queue: q, log: log, meter: newMeter(metrics, q)}
 }
 
@@ -113,6 +113,7 @@ func (c *Claimer) batch(ctx context.Context) bool {
 	if len(batch) > 0 {
 		c.meter.batch.Observe(float64(len(batch)))
 		c.serve(ctx, batch)
+		c.queue.served(batch)
 	}
 	return len(batch)+len(late) > 0
 }

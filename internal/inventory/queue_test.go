@@ -1,10 +1,15 @@
 package inventory
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"waitroom/internal/pg"
 	"waitroom/internal/pgtest"
 )
 
@@ -15,7 +20,7 @@ func of(event string, n int) *asked {
 // An event with ten thousand attempts keeps another's one waiting for no more
 // than the batch that is under way; within an event nobody is passed by.
 func TestAHotEventDelaysNoOther(t *testing.T) {
-	q := newQueue(20_000)
+	q := newQueue(20_000, 4)
 	for i := range 10_000 {
 		q.push(of("hot", i))
 	}
@@ -42,10 +47,96 @@ func TestAHotEventDelaysNoOther(t *testing.T) {
 	}
 }
 
+// Another claimer chooses in an event's hall, and this one's choices wait for it: an
+// event's own for their turn, and nobody else's claim with them.
+func TestATurnToChooseDelaysNoOther(t *testing.T) {
+	pool := pgtest.New(t, pgtest.Conns(16))
+	hot, cold := openSale(t, pool, 40, 0, "").rowsOf(10), openSale(t, pool, 4, 0, "")
+	c := NewClaimer(pool, usual, logOf(t), noMetrics())
+	hots, colds := make(chan Answer, 8), make(chan Answer, 2)
+	submit := func(a Attempt, told chan Answer) {
+		c.Submit(a, time.Now().Add(time.Minute), func(a Answer) { told <- a })
+	}
+	for i := range 8 {
+		submit(hot.best(fan(i), "k", Best{Count: 2}), hots)
+	}
+	submit(cold.attempt("a", "k", cold.seats[0]), colds)
+	submit(cold.best("b", "k", Best{Count: 1}), colds)
+	var running sync.WaitGroup
+	err := pg.InTx(t.Context(), pool, func(tx pgx.Tx) error {
+		var b pgx.Batch
+		oneChooser(&b, []*asked{{Attempt: hot.best("other", "k", Best{Count: 2})}})
+		if err := tx.SendBatch(t.Context(), &b).Close(); err != nil {
+			return err
+		}
+		running.Go(func() { c.Run(context.WithoutCancel(t.Context())) })
+		wantTally(t, []Answer{<-colds, <-colds}, map[string]int{"claimed": 2})
+		if len(hots) > 0 {
+			t.Errorf("%d answers of the event whose turn it is not", len(hots))
+		}
+		return nil
+	})
+	c.Stop()
+	running.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []Answer
+	for range 8 {
+		all = append(all, <-hots)
+	}
+	wantTally(t, all, map[string]int{"claimed": 8})
+}
+
+// Of an event one batch at a time chooses, and a worker is left for who names seats,
+// however many events choose. Whoever chooses of a closed queue is served too.
+func TestOneWorkerIsLeftForNames(t *testing.T) {
+	q := newQueue(100, 3)
+	best := func(event string, n int) *asked {
+		a := of(event, n)
+		a.Best = &Best{Count: 2}
+		return a
+	}
+	for i := range 4 {
+		for _, event := range []string{"a", "b", "c"} {
+			q.push(best(event, i))
+		}
+	}
+	q.push(of("a", 9))
+	q.push(of("d", 9))
+	take := func(want string) []*asked {
+		t.Helper()
+		batch, _ := q.take(3, Patience{})
+		var got string
+		for _, a := range batch {
+			got += a.Event + a.Key + " "
+		}
+		if got != want {
+			t.Errorf("taken %q, want %q", got, want)
+		}
+		return batch
+	}
+	a := take("a0 a1 a2 ")
+	b := take("b0 b1 b2 ")
+	take("a9 d9 ")
+	q.served(b)
+	c := take("c0 c1 c2 ")
+	q.served(a)
+	q.close()
+	a = take("a3 ")
+	rest := make(chan []*asked)
+	go func() { rest <- take("b3 ") }()
+	q.served(c)
+	q.served(<-rest)
+	q.served(a)
+	take("c3 ")
+	take("")
+}
+
 // A queue that one event has filled has room for another's attempts, as many as
 // are fair: whoever came last of the longest lane makes it.
 func TestAFullQueueHasRoomForOthers(t *testing.T) {
-	q := newQueue(10)
+	q := newQueue(10, 4)
 	for i := range 10 {
 		if without := q.push(of("hot", i)); without != nil {
 			t.Fatalf("no room for number %d of 10", i)
@@ -121,7 +212,7 @@ func TestWhoWaitedTooLongIsBusy(t *testing.T) {
 	b.came = a.came
 	c.queue.push(a)
 	c.queue.push(b)
-	c.queue.lanes[s.event].delay = delay{until: time.Now().Add(time.Hour), least: time.Hour, stands: true}
+	c.queue.lanes[laneOf{event: s.event}].delay = delay{until: time.Now().Add(time.Hour), least: time.Hour, stands: true}
 	if !c.batch(t.Context()) {
 		t.Error("a batch of late ones is taken for the end")
 	}
