@@ -83,7 +83,7 @@ type planImportCmd struct {
 	Event   string   `required:"" help:"The event's id."`
 	File    string   `required:"" help:"A seating plan, JSON or CSV."`
 	Prices  []string `sep:"none" placeholder:"CATEGORY=49.00" help:"A category's price in the event's currency; once for each. Categories that the event sells already keep their price without."`
-	Replace bool     `help:"Take the place of all that the event sells, general admission too; what is not sold any more is told. Seats held back stay so."`
+	Replace bool     `help:"Take the place of all that the event sells, general admission too; what is not sold any more is told. Seats held back or withdrawn stay so."`
 }
 
 func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {

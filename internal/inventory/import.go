@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ type Hall struct {
 	Focus   *Focus     // what it looks at; nil: ahead of its front row
 	Orphans Orphans    // imported with none, lenient
 	By      string     // who imports it, as the record of changes names them
+
+	withdrawn map[string]*time.Time // seats of the hall before that were, and since when
 }
 
 // Focus is a point of the hall, in the plan's units.
@@ -72,11 +75,11 @@ const (
 
 // ImportHall gives an event its hall, all of it or nothing. With replace, a
 // hall that nobody has claimed from is given up for the new one; seats held
-// back stay so by their guid, and if the new hall lacks one that is refused,
-// because a hold that vanished is a seat sold that was promised.
+// back or withdrawn stay so by their guid, and if the new hall lacks one that is
+// refused, because a hold that vanished is a seat sold that was promised.
 func ImportHall(ctx context.Context, pool *pgxpool.Pool, event string, hall Hall, replace bool) (outcome Import, detail string, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) (err error) {
-		var held []string
+		var held map[string]*time.Time
 		if err := (Asker{By: hall.By}).signs(ctx, tx); err != nil {
 			return err
 		}
@@ -140,16 +143,23 @@ func admitsHall(ctx context.Context, tx pgx.Tx, event string, replace bool) (Imp
 	return Imported, nil
 }
 
-// clearHall takes the old hall away and says which of its seats were held back.
-func clearHall(ctx context.Context, tx pgx.Tx, event string) (held []string, err error) {
+// clearHall takes the old hall away and says which of its seats were held back,
+// and since when those that were withdrawn.
+func clearHall(ctx context.Context, tx pgx.Tx, event string) (held map[string]*time.Time, err error) {
 	if err := pg.Longer(ctx, tx, copyTime); err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(ctx, `SELECT guid FROM seats WHERE event_id = $1 AND held_back ORDER BY pos`, event)
+	rows, err := tx.Query(ctx, `SELECT guid, withdrawn_at FROM seats WHERE event_id = $1 AND held_back`, event)
 	if err != nil {
 		return nil, err
 	}
-	if held, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+	held = map[string]*time.Time{}
+	var guid string
+	var withdrawn *time.Time
+	if _, err = pgx.ForEachRow(rows, []any{&guid, &withdrawn}, func() error {
+		held[guid], withdrawn = withdrawn, nil
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	if _, err := tx.Exec(ctx, `DELETE FROM seats WHERE event_id = $1`, event); err != nil {
@@ -160,7 +170,7 @@ func clearHall(ctx context.Context, tx pgx.Tx, event string) (held []string, err
 }
 
 // hold keeps the seats back that were, and says which are not there any more.
-func (h *Hall) hold(held []string) (lost []string) {
+func (h *Hall) hold(held map[string]*time.Time) (lost []string) {
 	if len(held) == 0 {
 		return nil
 	}
@@ -169,7 +179,8 @@ func (h *Hall) hold(held []string) (lost []string) {
 	for pos, s := range h.Seats {
 		at[s.GUID] = pos
 	}
-	for _, guid := range held {
+	h.withdrawn = held
+	for _, guid := range slices.Sorted(maps.Keys(held)) {
 		if pos, found := at[guid]; found {
 			h.Seats[pos].HeldBack = true
 		} else {
@@ -196,12 +207,12 @@ func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
 		return fmt.Errorf("price tiers: %w", err)
 	}
 	_, err = tx.CopyFrom(ctx, pgx.Identifier{"seats"}, []string{
-		"event_id", "pos", "guid", "kind", "section", "row", "number", "x", "y", "price_tier", "held_back",
+		"event_id", "pos", "guid", "kind", "section", "row", "number", "x", "y", "price_tier", "held_back", "withdrawn_at",
 	}, pgx.CopyFromSlice(len(hall.Seats), func(pos int) ([]any, error) {
 		s := hall.Seats[pos]
 		return []any{
 			event, int32(pos), s.GUID, s.Kind, s.Section, s.Row, s.Number,
-			float32(s.X), float32(s.Y), s.Tier, s.HeldBack,
+			float32(s.X), float32(s.Y), s.Tier, s.HeldBack, hall.withdrawn[s.GUID],
 		}, nil
 	}))
 	if err != nil {

@@ -301,3 +301,26 @@ func TestAnOrderAndAnImportExclude(t *testing.T) {
 	}
 	wantKept(t, pool, "gala", 40, 1, true)
 }
+
+// A withdrawn seat is broken in the new hall too: nothing but Restore sells it.
+func TestAWithdrawnSeatOutlivesItsPlan(t *testing.T) {
+	pool := pgtest.New(t)
+	created(t, pool, "gala")
+	hall := block(4)
+	hall.Seats[1].HeldBack = true
+	wantImport(t, pool, "gala", hall, false, inventory.Imported)
+	off, err := inventory.Withdraw(t.Context(), pool, inventory.Asker{By: "desk"}, "gala", []string{"s-0"})
+	if err != nil || len(off.Off) != 1 {
+		t.Fatal(off, err)
+	}
+	wantImport(t, pool, "gala", block(4), true, inventory.Imported)
+	if w, err := inventory.Withdrawn(t.Context(), pool, "gala"); err != nil || fmt.Sprint(w.Off) != "[s-0]" {
+		t.Errorf("withdrawn after the import: %+v, %v; want s-0", w, err)
+	}
+	if n, err := inventory.FreeHeld(t.Context(), pool, "gala", 10); n != 1 || err != nil {
+		t.Errorf("%d freed of what the house holds, %v; want the one that is not withdrawn", n, err)
+	}
+	if back, err := inventory.Restore(t.Context(), pool, inventory.Asker{By: "desk"}, "gala", []string{"s-0"}); err != nil || fmt.Sprint(back) != "[s-0]" {
+		t.Errorf("restored %v, %v", back, err)
+	}
+}
