@@ -98,6 +98,22 @@ func TestReplacingAPlanSaysWhatItTakes(t *testing.T) {
 	w.want(0, "Standing: not sold any more", "plan", "import", "--event", "again", "--file", w.file("h.csv", "guid,section,x,y,category\ng1,S,0,0,A\n"), "--prices", "A=1", "--replace")
 }
 
+// How an event has its best seats chosen outlives its plan; a stage that the new
+// plan has is looked at, and that is said.
+func TestANewPlanKeepsHowTheBestSeatsAreChosen(t *testing.T) {
+	w := newWaitctl(t)
+	plan := w.file("h.csv", "guid,section,row,number,x,y,category\ng1,S,A,1,0,0,A\ng2,S,A,2,20,0,A\n")
+	w.want(0, "created", "event", "create", "-f", w.file("e.yaml", "id: gala\ntitle: A\ncurrency: EUR\nrate: 20\nopens_at: now\nplan: "+plan+"\nprices: {A: 19}\nbest_seats: {focus_x: 500, focus_y: 500, orphans: strict}\n"))
+	w.want(0, "plan imported", "plan", "import", "--event", "gala", "--file", plan, "--replace")
+	if n := w.count(`SELECT count(*) FROM events WHERE orphans = 'strict' AND focus_x = 500 AND focus_y = 500`); n != 1 {
+		t.Error("single seats may be left now, or the focus is another")
+	}
+	w.want(0, "the best seats are near (", "plan", "import", "--event", "gala", "--file", "../../examples/plans/concert-hall.json", "--replace", "--prices", "Stalls front=89", "--prices", "Stalls=69", "--prices", "Circle=49", "--prices", "Balcony=29", "--prices", "Wheelchair=29")
+	if n := w.count(`SELECT count(*) FROM events WHERE orphans = 'strict' AND focus_x <> 500`); n != 1 {
+		t.Error("the plan's own stage is not what is looked at")
+	}
+}
+
 // A plan that never ends is not read, wherever it is named.
 func TestOnlyFilesAreRead(t *testing.T) {
 	w := newWaitctl(t)

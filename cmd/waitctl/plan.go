@@ -83,7 +83,7 @@ type planImportCmd struct {
 	Event   string   `required:"" help:"The event's id."`
 	File    string   `required:"" help:"A seating plan, JSON or CSV."`
 	Prices  []string `sep:"none" placeholder:"CATEGORY=49.00" help:"A category's price in the event's currency; once for each. Categories that the event sells already keep their price without."`
-	Replace bool     `help:"Take the place of all that the event sells, general admission too; what is not sold any more is told. Seats held back or withdrawn stay so."`
+	Replace bool     `help:"Take the place of all that the event sells, general admission too; what is not sold any more is told. Seats held back or withdrawn stay so, and so does how the best seats are chosen, but for a stage that the plan has."`
 }
 
 func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
@@ -131,6 +131,9 @@ func (c *planImportCmd) Run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "plan imported for event %s\n", c.Event)
 	describeHall(out, h, int(now.HeldBack))
 	if len(before) > 0 {
+		if at := sold.Focus; at != nil {
+			fmt.Fprintf(out, "the best seats are near (%g, %g), as the plan has it\n", at.X, at.Y)
+		}
 		fmt.Fprintf(out, "before there were %d seats\n", had.Free+had.HeldBack)
 	}
 	for _, t := range before {

@@ -22,8 +22,8 @@ type Hall struct {
 	Seats   []HallSeat // a seat's index is its pos
 	Seatmap []byte     // the document that browsers draw, served under Hash
 	Hash    string     // hex SHA-256 of Seatmap
-	Focus   *Focus     // what it looks at; nil: ahead of its front row
-	Orphans Orphans    // imported with none, lenient
+	Focus   *Focus     // what it looks at; nil: as the event had it, at first ahead of its front row
+	Orphans Orphans    // none: as the event had it, at first lenient
 	By      string     // who imports it, as the record of changes names them
 
 	withdrawn map[string]*time.Time // seats of the hall before that were, and since when
@@ -227,8 +227,8 @@ func copyHall(ctx context.Context, tx pgx.Tx, event string, hall Hall) error {
 		focusX, focusY = &hall.Focus.X, &hall.Focus.Y
 	}
 	_, err = tx.Exec(ctx, `
-		UPDATE events SET plan_hash = $2, seatmap = $3, focus_x = $4, focus_y = $5,
-		  orphans = coalesce(nullif($6, ''), 'lenient'), version = version + 1
+		UPDATE events SET plan_hash = $2, seatmap = $3, focus_x = coalesce($4, focus_x), focus_y = coalesce($5, focus_y),
+		  orphans = coalesce(nullif($6, ''), orphans), version = version + 1
 		WHERE id = $1`, event, hall.Hash, hall.Seatmap, focusX, focusY, string(hall.Orphans))
 	return err
 }
