@@ -48,7 +48,7 @@ func (c *endpointsDeliveriesCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.print(out, files, func(w io.Writer) {
 		fmt.Fprintln(w, "DELIVERY\tENDPOINT\tKIND\tABOUT\tVERSION\tTRUE SINCE\tSTATUS\tGO\tATTEMPTS\tDUE\tENDED")
 		for _, d := range files {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%d\t%s\t%s\n", d.ID, d.Endpoint, d.Kind, d.Subject, d.Version, when(&d.At),
+			line(w, "%d\t%s\t%s\t%s\t%d\t%s\t%s\t%d\t%d\t%s\t%s", d.ID, d.Endpoint, d.Kind, d.Subject, d.Version, when(&d.At),
 				strings.TrimSpace(d.Status+" "+d.Reason), d.Go, d.Attempts, when(d.DueAt), when(d.EndedAt))
 		}
 	})
@@ -119,12 +119,11 @@ func (c *endpointsShowCmd) Run(ctx context.Context, out io.Writer) error {
 		f.Tries = append(f.Tries, tryFile{t.Go, t.Attempt, t.StartedAt.UTC(), t.FinishedAt, t.Status, t.Error, strings.ToValidUTF8(string(t.Answer), "\uFFFD")})
 	}
 	return c.print(out, f, func(w io.Writer) {
-		fmt.Fprintf(w, "%d for %s: %s about %s, version %d, is %s; go %d, %d attempts; webhook-id %s\n", f.ID, f.Endpoint, f.Kind, f.Subject, f.Version,
+		line(w, "%d for %s: %s about %s, version %d, is %s; go %d, %d attempts; webhook-id %s", f.ID, f.Endpoint, f.Kind, f.Subject, f.Version,
 			strings.TrimSpace(f.Status+" "+f.Reason), f.Go, f.Attempts, f.Notice)
-		fmt.Fprintf(w, "%s\n", f.Body)
+		line(w, "%s", f.Body)
 		for _, t := range f.Tries {
-			// %q: what a receiver sends is not to steer a terminal.
-			fmt.Fprintf(w, "%d.%d\t%s\t%s\t%s\t%q\n", t.Go, t.Attempt, t.StartedAt.Format(time.RFC3339Nano), answerOf(t), t.Error, t.Answer)
+			line(w, "%d.%d\t%s\t%s\t%s\t%s", t.Go, t.Attempt, t.StartedAt.Format(time.RFC3339Nano), answerOf(t), t.Error, strconv.Quote(t.Answer))
 		}
 	})
 }

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"waitroom/internal/webhooks"
 )
@@ -34,13 +38,59 @@ type printed struct {
 
 func (p printed) print(out io.Writer, v any, people func(io.Writer)) error {
 	if p.JSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(v)
+		text, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(out, "%s\n", escapedJSON(text))
+		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	people(w)
 	return w.Flush()
+}
+
+// line prints one line of a table. What receivers and organisers chose is in it, and
+// is not to steer a terminal, nor to forge another line: what cannot be printed is
+// shown as Go escapes it.
+func line(w io.Writer, format string, args ...any) {
+	for i, a := range args {
+		switch text := a.(type) {
+		case string:
+			args[i] = escaped(text)
+		case json.RawMessage:
+			args[i] = escaped(string(text))
+		}
+	}
+	fmt.Fprintf(w, format+"\n", args...)
+}
+
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// escapedJSON is the same value: Go's encoder leaves as they are what terminals obey
+// above ASCII, and what turns the direction of writing.
+func escapedJSON(text []byte) []byte {
+	var b []byte
+	for _, r := range string(text) {
+		if r == '\n' || unicode.IsPrint(r) {
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			b = fmt.Appendf(b, `\u%04x`, unit)
+		}
+	}
+	return b
 }
 
 // endpointFile is an endpoint as commands print it. Its secret is not in it.
@@ -156,7 +206,7 @@ func tellHealth(ctx context.Context, out io.Writer, d database, p printed, organ
 			if f := h.LastFailure; f != nil {
 				failed = strings.TrimSpace(fmt.Sprintf("%s %d %s", when(&f.At), f.Status, f.Error))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%s\t%d\t%s\t%s\t%s\n", h.ID, h.Organiser, state(h.Endpoint), h.Failures,
+			line(w, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%s\t%d\t%s\t%s\t%s", h.ID, h.Organiser, state(h.Endpoint), h.Failures,
 				h.Waiting, when(h.OldestWaiting), h.Sending, when(h.NextStartAt), h.Dead, when(h.LastSuccess), failed, h.URL)
 		}
 	})
@@ -195,7 +245,7 @@ func (c *endpointsHistoryCmd) Run(ctx context.Context, out io.Writer) error {
 	return c.print(out, files, func(w io.Writer) {
 		fmt.Fprintln(w, "CHANGE\tAT\tBY\tDID\tWAS\tIS")
 		for _, p := range files {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.At.Format(time.RFC3339), p.By, p.Did, p.Old, p.New)
+			line(w, "%d\t%s\t%s\t%s\t%s\t%s", p.ID, p.At.Format(time.RFC3339), p.By, p.Did, p.Old, p.New)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode"
 
 	"waitroom/internal/webhooks"
 )
@@ -105,4 +106,41 @@ func TestAnOperatorReplays(t *testing.T) {
 		t.Errorf("%d began anew, want 9", n)
 	}
 	w.want(0, fmt.Sprint("o", 4), "endpoints", "deliveries", "--about", "o4", "--endpoint", "main", "--status", "waiting", "--since", "2026-01-01T00:00:00Z")
+}
+
+// What a receiver or an organiser chose is shown, and steers no terminal: neither by
+// control characters nor by a line that looks like another endpoint's. Rows are of
+// before such an address was refused.
+func TestNobodySteersTheTerminalOfWhoLooks(t *testing.T) {
+	w := newWaitctl(t)
+	w.told("endpoints", "add", "acme", "--url", "https://hooks.example.com/", "--id", "main")
+	w.told("endpoints", "test", "main")
+	const steers = "a\x1b[2J\nshop  house  active\u009b2J\u202e\U000E0001"
+	for _, sql := range []string{
+		`UPDATE endpoints SET url = $1`,
+		`UPDATE endpoint_changes SET new = jsonb_build_object('url', $1::text)`,
+		`INSERT INTO delivery_attempts (delivery_id, endpoint_id, go, attempt_no, courier, started_at, finished_at, error, answer)
+		 SELECT id, endpoint_id, 1, 1, 'c', now(), now(), $1::text, convert_to($1, 'UTF8') FROM deliveries`,
+	} {
+		if _, err := w.pool.Exec(t.Context(), sql, steers); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"list"}, {"health"}, {"history", "main"}, {"show", "1"}} {
+		args = append([]string{"endpoints"}, args...)
+		said := w.told(args...)
+		if strings.ContainsFunc(said, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || strings.Contains(said, "\nshop") {
+			t.Errorf("waitctl %v prints %q", args, said)
+		}
+		if !strings.Contains(said, `\x1b[2J`) && !strings.Contains(said, `\u001b[2J`) {
+			t.Errorf("waitctl %v does not show what there is: %q", args, said)
+		}
+		said = w.told(append(args, "--json")...)
+		if strings.ContainsFunc(said, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
+			t.Errorf("waitctl %v --json prints %q", args, said)
+		}
+		if !json.Valid([]byte(said)) || !strings.Contains(said, `\u009b2J\u202e\udb40\udc01`) {
+			t.Errorf("waitctl %v --json: %q, want the same value", args, said)
+		}
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // answerKept is the beginning of an answer that is kept for its organiser; more is
@@ -177,8 +178,15 @@ func innermost(err error) error {
 	return err
 }
 
-// printable is what a text column takes, and a person can read.
+// printable is what a text column takes, and a person can read: a receiver's
+// certificate, or its header, may hold what steers the terminal of whoever asks how
+// it does.
 func printable(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(s, "?"))
 	return strings.ToValidUTF8(s[:min(len(s), 500)], "")
 }

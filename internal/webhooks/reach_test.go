@@ -2,12 +2,16 @@ package webhooks
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -57,6 +61,7 @@ func TestWhichURLsMayBeTold(t *testing.T) {
 		"https://example.org/#x", "https://example.org:22/", "https://example.org:80/", "https://example.org:0/", "https://example.org:65536/",
 		"https://10.0.0.1/", "https://127.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "https://[::ffff:10.0.0.1]/", "http://127.0.0.1:8080/",
 		"https://example.org/" + strings.Repeat("x", 2000),
+		"https://example.org/\u009b2J", "https://example.org/\x7f", "https://\u202eexample.org/", "https://example.org/?\u2028", // they would steer whoever is shown them
 	} {
 		if err := CheckURL(u, false); err == nil {
 			t.Errorf("%s may be told", u)
@@ -181,6 +186,43 @@ func (n *nameServer) serve(c net.Conn) {
 		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(a))), a...)); err != nil {
 			return
 		}
+	}
+}
+
+// Names in a receiver's certificate are its own choice, and stand in why it was not
+// told: nothing in the ledger steers a terminal, or looks like another line.
+func TestACertificateSteersNobodysTerminal(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"a\x1b[2J\x1b[H\nshop  house  active"},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("it was told") }))
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	s.StartTLS()
+	defer s.Close()
+	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
+	names := &nameServer{answers: []string{"127.0.0.1"}}
+	o := NewClient(Reach{Limit: 10 * time.Second, Loopback: true, Resolver: names.resolver()}).
+		send(t.Context(), Errand{URL: "https://example.com:" + port + "/", Keys: [][]byte{make([]byte, 32)}})
+	if !strings.Contains(o.Error, "a?[2J?[H?shop  house  active") {
+		t.Errorf("%q, want the certificate's name without its control characters", o.Error)
+	}
+}
+
+// What an error says is no terminal's command, whatever an endpoint's name or its
+// receiver put in it.
+func TestWhatIsWrittenDownCanBePrinted(t *testing.T) {
+	if got := printable("é 票\x00\x1b\n\x7f\u009b\u202e\u2028\xff"); got != "é 票????????" {
+		t.Errorf("%q", got)
 	}
 }
 

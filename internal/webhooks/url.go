@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
+	"unicode"
 )
 
 // CheckURL says what is wrong with an address that is to be told, without asking
@@ -17,6 +19,9 @@ func CheckURL(raw string, loopback bool) error {
 	u, err := url.Parse(raw)
 	if err != nil || len(raw) > 2000 || u.Opaque != "" || u.Hostname() == "" {
 		return errors.New("an absolute https address of at most 2000 bytes")
+	}
+	if strings.ContainsFunc(raw, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return errors.New("an address of characters that can be printed: it is shown to people")
 	}
 	if u.User != nil {
 		return errors.New("an address without a user: what it is signed with says who sends")

@@ -1524,7 +1524,7 @@ export interface components {
             min_interval_s: number;
             /** @description 1 to 60000 attempts that begin */
             per_minute: number;
-            /** @description https, without a user; a public address on port 443 or one from 1024 on */
+            /** @description https, without a user, of characters that can be printed; a public address on port 443 or one from 1024 on */
             url: string;
         };
         /** @enum {string} */
