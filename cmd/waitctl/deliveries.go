@@ -179,10 +179,11 @@ func (c *endpointsReplayCmd) replaySince(ctx context.Context, out io.Writer, poo
 	who := webhooks.Asker{By: c.name(), Attempt: c.Attempt}
 	who.Request = sha256.Sum256(fmt.Appendf(nil, "replay %s since %s only %s", c.Endpoint, c.Since.UTC().Format(time.RFC3339Nano), c.Only))
 	done, err := webhooks.ReplaySince(ctx, pool, c.Endpoint, webhooks.Replaying{Since: c.Since, Only: c.Only}, who, func() bool { return true })
-	if err != nil {
+	var flaw *webhooks.Flaw
+	if err != nil && !errors.As(err, &flaw) {
 		return errors.Join(err, fmt.Errorf("the same with --attempt %s goes on", c.Attempt))
 	}
-	if err := refused(c.Endpoint, webhooks.Changed{Answer: done.Answer}, nil); err != nil {
+	if err := refused(c.Endpoint, webhooks.Changed{Answer: done.Answer}, err); err != nil {
 		return err
 	}
 	return c.print(out, map[string]any{"endpoint": c.Endpoint, "replayed": done.Replayed, "attempt": c.Attempt}, func(w io.Writer) {

@@ -59,6 +59,7 @@ func TestAnOperatorKeepsEndpoints(t *testing.T) {
 	w.want(0, `"type":"endpoint.test"`, "endpoints", "show", "1")
 	w.want(2, "there is no delivery 9", "endpoints", "show", "9")
 	w.want(2, "there is no delivery 9", "endpoints", "replay", "9")
+	w.want(2, "since: want", "endpoints", "replay", "--endpoint", "main", "--since", "9999-12-31T23:59:59-23:59")
 	w.want(0, "draining (asked)", "endpoints", "health")
 	w.want(0, "main", "endpoints", "list", "acme")
 	w.want(2, "there is no endpoint none", "endpoints", "health", "none")

@@ -264,6 +264,9 @@ func TestAnOrganiserReplays(t *testing.T) {
 	}
 	d.want(d.ask("POST", at+"/replays", "all", map[string]any{}), 400, "bad_request")
 	d.want(d.ask("POST", at+"/replays", "all", map[string]any{"since": "2026-01-01T00:00:00Z", "only": "lost"}), 400, "bad_request")
+	for _, never := range []string{"9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+23:59"} { // in UTC there is no such year
+		d.want(d.ask("POST", at+"/replays", "never", map[string]any{"since": never}), 400, "bad_request")
+	}
 	var many struct {
 		Replayed int
 		Whole    bool
@@ -275,6 +278,22 @@ func TestAnOrganiserReplays(t *testing.T) {
 		}
 	}
 	d.want(d.ask("POST", at+"/replays", "all", map[string]any{"since": "2026-01-01T00:00:00Z"}), 422, "key_reused")
+}
+
+// A page of a list before, or after, any number that an id can be is a page: none is
+// an outage because the number is above what four bytes hold.
+func TestAListGoesOnFromAnyNumber(t *testing.T) {
+	h := open(t, demo.Build{})
+	d := h.helper("house", "desk", organiser.WebhooksRead, organiser.WebhooksWrite, organiser.RefundsApprove, organiser.RefundsRead, organiser.LineRead, organiser.ScansRead)
+	id := d.added("a", map[string]any{"url": still}).Endpoint.ID
+	for _, list := range []string{
+		endpointsPath + "/" + id + "/changes?before=", "/v1/organiser/deliveries?before=", "/v1/organiser/human?before=",
+		"/v1/organiser/refunds/approvals?after=", own + "/changes?before=", doorPath + "/scans/conflicts?before=",
+	} {
+		for _, number := range []string{"2147483647", "2147483648", "9223372036854775807"} {
+			d.want(d.ask("GET", list+number, "", nil), 200, "")
+		}
+	}
 }
 
 // The page acts for a person who is signed in, and for no other site's form.

@@ -103,7 +103,7 @@ type EventChange struct {
 func EventChanges(ctx context.Context, pool *pgxpool.Pool, event string, before int64, most int) ([]EventChange, error) {
 	rows, err := pool.Query(ctx, `
 		SELECT id, at, by, version, control, changed FROM event_changes
-		WHERE event_id = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, event, before, most)
+		WHERE event_id = $1 AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, event, before, most)
 	if err != nil {
 		return nil, fmt.Errorf("changes of %s: %w", event, err)
 	}

@@ -228,7 +228,7 @@ func Approvals(ctx context.Context, pool *pgxpool.Pool, w WhichApprovals) ([]App
 		  coalesce(a.decision, ''), coalesce(a.decided_by, ''), a.decided_at, a.note
 		FROM refund_approvals a JOIN seats s ON s.id = a.seat_id JOIN events e ON e.id = s.event_id
 		WHERE ($1 = '' OR e.organiser = $1) AND (a.decision IS NOT NULL) = $2
-		  AND ($3 = 0 OR CASE WHEN $2 THEN a.id < $3 ELSE a.id > $3 END)
+		  AND ($3::bigint = 0 OR CASE WHEN $2 THEN a.id < $3 ELSE a.id > $3 END)
 		ORDER BY CASE WHEN $2 THEN -a.id ELSE a.id END LIMIT $4`, w.Organiser, w.Decided, w.After, w.Most)
 	if err != nil {
 		return nil, fmt.Errorf("approvals: %w", err)

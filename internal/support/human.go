@@ -143,7 +143,7 @@ const itemColumns = `
 
 // Items are those before persons, the newest first.
 func Items(ctx context.Context, pool *pgxpool.Pool, w Which) ([]Item, error) {
-	rows, err := pool.Query(ctx, itemColumns+`(h.resolved_at IS NOT NULL) = $2 AND ($3 = 0 OR h.id < $3)
+	rows, err := pool.Query(ctx, itemColumns+`(h.resolved_at IS NOT NULL) = $2 AND ($3::bigint = 0 OR h.id < $3)
 		ORDER BY h.id DESC LIMIT $4`, w.Organiser, w.Resolved, w.Before, w.Most)
 	if err != nil {
 		return nil, fmt.Errorf("human list: %w", err)

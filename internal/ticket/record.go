@@ -73,7 +73,7 @@ func scanned(row pgx.CollectableRow) (r Recorded, request []byte, err error) {
 // latest first, those before that number (0: all), and at most so many.
 func Conflicts(ctx context.Context, pool *pgxpool.Pool, event string, before int64, most int) ([]Recorded, error) {
 	rows, err := pool.Query(ctx, recorded+`
-		WHERE c.event_id = $1 AND c.let_in AND c.outcome <> 'admitted' AND ($2 = 0 OR c.no < $2)
+		WHERE c.event_id = $1 AND c.let_in AND c.outcome <> 'admitted' AND ($2::bigint = 0 OR c.no < $2)
 		ORDER BY c.no DESC LIMIT $3`, event, before, most)
 	if err != nil {
 		return nil, fmt.Errorf("conflicts of %s: %w", event, err)

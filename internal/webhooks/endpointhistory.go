@@ -28,7 +28,7 @@ func History(ctx context.Context, pool *pgxpool.Pool, organiser, id string, befo
 	}
 	rows, err := pool.Query(ctx, `
 		SELECT id, at, by, did, coalesce(old, 'null'), coalesce(new, 'null') FROM endpoint_changes
-		WHERE endpoint_id = $1 AND ($2 = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, id, before, most)
+		WHERE endpoint_id = $1 AND ($2::bigint = 0 OR id < $2) ORDER BY id DESC LIMIT $3`, id, before, most)
 	if err != nil {
 		return nil, true, fmt.Errorf("history of endpoint %s: %w", id, err)
 	}

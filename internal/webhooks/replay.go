@@ -66,6 +66,9 @@ func (r Replaying) Check() *Flaw {
 	if !slices.Contains([]string{"", "dead", "delivered"}, r.Only) {
 		return &Flaw{"only", "dead or delivered; nothing means both"}
 	}
+	if y := r.Since.UTC().Year(); y < 0 || y > 9999 { // no record of it could be written
+		return &Flaw{"since", "a time in a year from 0 to 9999 in UTC"}
+	}
 	return nil
 }
 
