@@ -33,10 +33,11 @@ type Reach struct {
 
 // Client makes attempts. One attempt is one send: a connection serves one request,
 // for Go sends again by itself what a kept connection may have lost; no redirect is
-// followed; there is no proxy from the environment, behind which no address could
-// be checked.
+// followed, nor read where it leads: an http.Client would give an error, and no
+// answer, where that cannot be read; there is no proxy from the environment, behind
+// which no address could be checked.
 type Client struct {
-	http     http.Client
+	http     http.RoundTripper
 	limit    time.Duration
 	loopback bool
 }
@@ -58,13 +59,10 @@ func NewClient(r Reach) *Client {
 	one.SetHTTP1(true)
 	return &Client{
 		limit: r.Limit, loopback: r.Loopback,
-		http: http.Client{
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-			Transport: &http.Transport{
-				Protocols: one, DisableKeepAlives: true, DisableCompression: true, DialContext: dialer.DialContext,
-				TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: r.Roots},
-				MaxResponseHeaderBytes: answerKept,
-			},
+		http: &http.Transport{
+			Protocols: one, DisableKeepAlives: true, DisableCompression: true, DialContext: dialer.DialContext,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: r.Roots},
+			MaxResponseHeaderBytes: answerKept,
 		},
 	}
 }
@@ -87,7 +85,7 @@ func (c *Client) send(ctx context.Context, e Errand) Outcome {
 	if err != nil {
 		return Outcome{Error: says(err)}
 	}
-	res, err := c.http.Do(req)
+	res, err := c.http.RoundTrip(req)
 	if err != nil {
 		return Outcome{Error: says(err)}
 	}

@@ -95,6 +95,26 @@ func TestNobodyIsRedirected(t *testing.T) {
 	}
 }
 
+// A redirect that leads to nowhere that could be read is an answer all the same: its
+// status is in the ledger, and its Retry-After is a floor.
+func TestARedirectThatCannotBeReadIsAnAnswer(t *testing.T) {
+	d := openDepot(t)
+	d.endpoint("shop", raw(t, "HTTP/1.1 302 Found\r\nLocation: %zz\r\nContent-Length: 0\r\nRetry-After: 300\r\n\r\n"), "")
+	d.tell(1)
+	c := d.courier("c")
+	e, err := c.take(t.Context(), 1)
+	if err != nil || len(e) != 1 {
+		t.Fatalf("took %d, %v", len(e), err)
+	}
+	c.run(t.Context(), e[0])
+	if n := d.count(`SELECT coalesce(status, 0) FROM delivery_attempts`); n != 302 {
+		t.Errorf("the ledger has status %d, want 302", n)
+	}
+	if n := d.count(`SELECT extract(epoch FROM due_at - now())::int FROM deliveries`); n < 290 {
+		t.Errorf("the next attempt is due in %d s, the receiver asked for 300", n)
+	}
+}
+
 // A name means a public address first, and a private one the next time: the address
 // is checked when it is dialled, not when the name was looked up. Here this
 // machine's own 127.0.0.1 stands for the public one, and 0.0.0.0, by which it can be
