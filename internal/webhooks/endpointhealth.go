@@ -30,7 +30,7 @@ type Failure struct {
 // organiser's if id is empty.
 func HealthOf(ctx context.Context, pool *pgxpool.Pool, organiser, id string) ([]Health, error) {
 	rows, err := pool.Query(ctx, `
-		SELECT `+columns+`, w.n, s.n, x.n, (SELECT n.at FROM notices n WHERE n.id = w.oldest), CASE WHEN e.next_start_at > now() THEN e.next_start_at END, good.at, bad.at, bad.status, bad.error
+		SELECT `+columns+`, w.n, s.n, x.n, (SELECT n.at FROM notices n WHERE n.id = w.oldest), CASE WHEN `+heldBack+` THEN e.next_start_at END, good.at, bad.at, bad.status, bad.error
 		FROM endpoints e,
 		  LATERAL (SELECT count(*) AS n, min(d.notice_id) AS oldest FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'waiting') w,
 		  LATERAL (SELECT count(*) AS n FROM deliveries d WHERE d.endpoint_id = e.id AND d.status = 'sending') s,
@@ -89,9 +89,9 @@ func ReadFigures(ctx context.Context, pool *pgxpool.Pool) (Figures, error) {
 	var late, held float64
 	err := pool.QueryRow(ctx, `
 		WITH live AS MATERIALIZED (
-		  SELECT id, state, failures, next_start_at, in_flight FROM endpoints WHERE deleted_at IS NULL
+		  SELECT id, state, failures, next_start_at, in_flight, `+heldBack+` AS held FROM endpoints WHERE deleted_at IS NULL
 		), oldest AS MATERIALIZED (
-		  SELECT l.state, greatest(d.due_at, l.next_start_at) AS since, d.notice_id, l.failures = 0 AND l.next_start_at <= now() AND d.due_at <= now()
+		  SELECT l.state, greatest(d.due_at, CASE WHEN l.next_start_at <= now() THEN l.next_start_at END) AS since, d.notice_id, l.failures = 0 AND NOT l.held AND d.due_at <= now()
 		    AND (SELECT count(*) FROM deliveries s WHERE s.endpoint_id = l.id AND s.status = 'sending') < l.in_flight AS free
 		  FROM live l, LATERAL (
 		    SELECT d.due_at, d.notice_id FROM deliveries d WHERE d.endpoint_id = l.id AND d.status = 'waiting' ORDER BY d.due_at, d.id LIMIT 1

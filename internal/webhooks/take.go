@@ -35,6 +35,15 @@ const (
 	stepsOfAMinute = 600
 )
 
+// heldBack: an endpoint's rate, or the rest that it asked for, has its next start yet
+// to come. A rate moves that by a minute at most: where it is further ahead, and the
+// rate put it there, the clock was set back since, and the endpoint is free.
+const heldBack = `(next_start_at > now() AND (next_start_at <> paced_until OR next_start_at <= now() + interval '1 minute'))`
+
+// unserved orders endpoints that are free by when they were last served; those of
+// before the clock was set back come first, once.
+const unserved = `CASE WHEN p.next_start_at > now() THEN '-infinity' ELSE p.next_start_at END`
+
 // take takes up to most attempts of what is due, of many endpoints a few each: the
 // first of each before the second of any, and whose was not served for longest
 // before the others, so that nobody's backlog is in another's way. What it takes is in the ledger, and is this courier's, when it returns.
@@ -92,10 +101,10 @@ func (c *Courier) lockDue(ctx context.Context, tx pgx.Tx) ([]string, error) {
 func lockWhere(ctx context.Context, tx pgx.Tx, is string, most int) ([]string, error) {
 	rows, err := tx.Query(ctx, `
 		SELECT p.id FROM endpoints p
-		WHERE p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now() AND `+is+`
+		WHERE p.state = 'active' AND p.deleted_at IS NULL AND NOT `+heldBack+` AND `+is+`
 		  AND EXISTS (SELECT FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'waiting' AND d.due_at <= now())
 		  AND p.in_flight > (SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')
-		ORDER BY p.next_start_at, p.id LIMIT $1
+		ORDER BY `+unserved+`, p.id LIMIT $1
 		FOR NO KEY UPDATE OF p SKIP LOCKED`, most)
 	if err != nil {
 		return nil, err
@@ -108,16 +117,16 @@ func lockWhere(ctx context.Context, tx pgx.Tx, is string, most int) ([]string, e
 func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most int) ([]Errand, error) {
 	rows, err := tx.Query(ctx, `
 		WITH room AS MATERIALIZED (
-		  SELECT p.id, p.next_start_at, clock_timestamp() AS at, least(CASE WHEN p.failures > 0 THEN 1 ELSE greatest(1, p.per_minute / $5) END, p.in_flight - (
+		  SELECT p.id, `+unserved+` AS served_at, clock_timestamp() AS at, least(CASE WHEN p.failures > 0 THEN 1 ELSE greatest(1, p.per_minute / $5) END, p.in_flight - (
 		    SELECT count(*) FROM deliveries d WHERE d.endpoint_id = p.id AND d.status = 'sending')) AS room
 		  FROM endpoints p
-		  WHERE p.id = ANY($1) AND p.state = 'active' AND p.deleted_at IS NULL AND p.next_start_at <= now()
+		  WHERE p.id = ANY($1) AND p.state = 'active' AND p.deleted_at IS NULL AND NOT `+heldBack+`
 		), due AS (
 		  SELECT d.id, d.status, r.at FROM room r CROSS JOIN LATERAL (
 		    SELECT d.id, d.status, d.due_at, row_number() OVER (ORDER BY d.due_at, d.id) AS nth
 		    FROM deliveries d WHERE d.endpoint_id = r.id AND d.status = 'waiting' AND d.due_at <= now()
 		    ORDER BY d.due_at, d.id LIMIT greatest(0, r.room)
-		  ) d ORDER BY d.nth, r.next_start_at, d.due_at, d.id LIMIT $2
+		  ) d ORDER BY d.nth, r.served_at, d.due_at, d.id LIMIT $2
 		), taken AS (
 		  UPDATE deliveries d SET status = 'sending', attempts = d.attempts + 1, courier = $3, leased_until = due.at + $4::interval
 		  FROM due WHERE d.id = due.id AND d.status = due.status
@@ -126,7 +135,8 @@ func (c *Courier) begin(ctx context.Context, tx pgx.Tx, endpoints []string, most
 		  INSERT INTO delivery_attempts (delivery_id, endpoint_id, go, attempt_no, courier, started_at)
 		  SELECT id, endpoint_id, go, attempts, $3, at FROM taken
 		), moved AS (
-		  UPDATE endpoints p SET next_start_at = t.at + t.n * interval '1 minute' / p.per_minute
+		  UPDATE endpoints p SET next_start_at = t.at + t.n * interval '1 minute' / p.per_minute,
+		    paced_until = t.at + t.n * interval '1 minute' / p.per_minute
 		  FROM (SELECT endpoint_id, max(at) AS at, count(*) AS n FROM taken GROUP BY endpoint_id) t WHERE p.id = t.endpoint_id
 		)
 		SELECT t.id, p.id, t.go, t.attempts, p.failures > 0, p.url, p.secret, CASE WHEN p.old_secret_until > now() THEN p.old_secret END,

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waitroom/internal/pg"
+	"waitroom/internal/pgtest"
 )
 
 // An endpoint is set to draining at the instant when a retry is due, a thousand
@@ -403,4 +404,60 @@ func TestAnotherAddressIsAnotherReceiver(t *testing.T) {
 		}
 	}
 	d.within(d.patience(), "it is asked again", func() bool { return len(old.gots()) == n+1 })
+}
+
+// Postgres's clock is set back by an hour: what the rate of an endpoint put off until
+// later is not put off by that hour too, is late where it is not sent, and is told of
+// in turn. A receiver's own wish is kept.
+func TestAClockSetBackHoldsNoEndpointBack(t *testing.T) {
+	url := pgtest.URL(t)
+	d := &depot{T: t, pool: pgtest.Open(t, url, pgtest.Limits(pg.Limits{Conns: 6, Replan: true}))}
+	r := d.receiver(says200)
+	busy := d.receiver(func(w http.ResponseWriter, _ *http.Request, _ int) {
+		w.Header().Set("Retry-After", "300")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	d.endpoint("slow", r.URL, "per_minute = 1")
+	d.endpoint("well", r.URL, "")
+	d.endpoint("rests", busy.URL, "")
+	d.tell(1)
+	stop := d.work(d.courier("before"))
+	d.until(2, "delivered")
+	d.within(d.patience(), "it rests", func() bool { return d.count(`SELECT failures FROM endpoints WHERE id = 'rests'`) == 1 })
+	stop()
+	d.setBack(url, "1 hour")
+	d.exec(`UPDATE deliveries SET due_at = now() WHERE status = 'waiting'`)
+	d.tell(1)
+	d.exec(`UPDATE deliveries SET due_at = now() - interval '7 s' WHERE status = 'waiting'`)
+	f, err := ReadFigures(t.Context(), d.pool)
+	if err != nil || f.Late < 7*time.Second || f.Late > time.Minute {
+		t.Errorf("late by %s (%v), want 7 s", f.Late, err)
+	}
+	for id, held := range map[string]bool{"slow": false, "well": false, "rests": true} {
+		if all, err := HealthOf(t.Context(), d.pool, "", id); err != nil || len(all) != 1 || (all[0].NextStartAt != nil) != held {
+			t.Errorf("%s: %+v, %v; want it held back: %t", id, all, err, held)
+		}
+	}
+	d.work(d.courier("after"))
+	d.until(4, "delivered")
+	if n := len(busy.gots()); n != 1 {
+		t.Errorf("who asked for 300 s was told %d times, want once", n)
+	}
+	if n := d.count(`SELECT count(*) FROM endpoints WHERE id IN ('slow', 'well') AND next_start_at <= now() + interval '1 minute'`); n != 2 {
+		t.Errorf("%d of two endpoints go by the clock as it is, want both", n)
+	}
+}
+
+// setBack has this depot's Postgres tell an earlier time from now on.
+func (d *depot) setBack(url, by string) {
+	d.Helper()
+	d.exec(`CREATE SCHEMA earlier`)
+	d.exec(`CREATE FUNCTION earlier.now() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT pg_catalog.now() - interval '` + by + `' $$`)
+	d.exec(`CREATE FUNCTION earlier.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS $$ SELECT pg_catalog.clock_timestamp() - interval '` + by + `' $$`)
+	d.exec(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = earlier, pg_catalog, public', current_database()); END $$`)
+	d.pool = pgtest.Open(d.T, url, pgtest.Limits(pg.Limits{Conns: 6, Replan: true}))
+	var back bool
+	if err := d.pool.QueryRow(d.Context(), `SELECT now() = pg_catalog.now() - $1::interval`, by).Scan(&back); err != nil || !back {
+		d.Fatalf("the clock is not set back by %s: %v", by, err)
+	}
 }
