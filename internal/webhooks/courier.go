@@ -100,7 +100,7 @@ func (c *Courier) run(ctx context.Context, e Errand) {
 		c.Seen(e, Outcome{Error: "not sent: its lease is nearly over"}, Settled{Ended: LeaseLost}, nil)
 		return
 	}
-	o := c.Client.send(ctx, e)
+	o := c.send(ctx, e)
 	for wait := settleAgain; ; wait = min(2*wait, settleAgainMost) {
 		s, err := c.settle(ctx, e, o)
 		if err == nil || ctx.Err() != nil || c.left(e) <= 0 {
@@ -110,6 +110,14 @@ func (c *Courier) run(ctx context.Context, e Errand) {
 		// What arrived is not to be sent again for want of a word.
 		rest(ctx, time.Duration(float64(wait)*(0.5+c.Chance())), nil)
 	}
+}
+
+// send makes the attempt within its lease, which is the take's: one that stood still
+// once more after it looked sends nothing that may be another's by now.
+func (c *Courier) send(ctx context.Context, e Errand) Outcome {
+	ctx, cancel := context.WithDeadline(ctx, e.taken.Add(c.Lease))
+	defer cancel()
+	return c.Client.send(ctx, e)
 }
 
 // left is what is left of an errand's lease, at least.

@@ -90,6 +90,130 @@ func TestAnErrandWhoseLeaseIsNearlyOverIsNotSent(t *testing.T) {
 	}
 }
 
+// And where it stands still after it looked at its lease: the send ends with that, so
+// it does not begin after it.
+func TestNothingIsSentAfterItsLease(t *testing.T) {
+	d := openDepot(t)
+	r := d.receiver(says200)
+	d.endpoint("shop", r.URL, "")
+	d.tell(1)
+	c := d.courier("c")
+	e, err := c.take(t.Context(), 10)
+	if err != nil || len(e) != 1 {
+		t.Fatalf("took %d, %v", len(e), err)
+	}
+	e[0].taken = e[0].taken.Add(-c.Lease)
+	if o := c.send(t.Context(), e[0]); o.Status != 0 || o.Error != "no answer in time" || len(r.gots()) != 0 {
+		t.Errorf("%+v and %d requests, want none", o, len(r.gots()))
+	}
+}
+
+// Wherever a courier is killed, or loses its lease alive, its delivery is delivered:
+// sent once more only where it may not have arrived, under the same id, with what is
+// known of each attempt in the ledger.
+func TestACourierIsKilledAtEachStep(t *testing.T) {
+	for step, c := range map[string]struct {
+		until    func(d *depot, gone *Courier) (late func(*depot))
+		requests int
+		ledger   string // of each attempt its courier, and how it ended
+	}{
+		"before the take is committed": {func(d *depot, gone *Courier) func(*depot) {
+			tx, err := d.pool.Begin(d.Context())
+			if err != nil {
+				d.Fatal(err)
+			}
+			due, err := gone.lockDue(d.Context(), tx)
+			if err != nil || len(due) != 1 {
+				d.Fatalf("locked %v, %v", due, err)
+			}
+			if e, err := gone.begin(d.Context(), tx, due, 10); err != nil || len(e) != 1 {
+				d.Fatalf("began %d, %v", len(e), err)
+			}
+			if err := tx.Rollback(d.Context()); err != nil { // as Postgres does once its connection is gone
+				d.Fatal(err)
+			}
+			return nil
+		}, 1, "next 200"},
+		"taken, not sent": {func(d *depot, gone *Courier) func(*depot) {
+			d.takeOne(gone)
+			return nil
+		}, 1, "gone lost, next 200"},
+		"sent, not written": {func(d *depot, gone *Courier) func(*depot) {
+			gone.send(d.Context(), d.takeOne(gone))
+			return nil
+		}, 2, "gone lost, next 200"},
+		"written": {func(d *depot, gone *Courier) func(*depot) {
+			e := d.takeOne(gone)
+			if s, err := gone.settle(d.Context(), e, gone.send(d.Context(), e)); err != nil || s.Ended != Delivered {
+				d.Fatalf("%+v, %v", s, err)
+			}
+			return nil
+		}, 1, "gone 200"},
+		"its lease runs out while it sends": {func(d *depot, gone *Courier) func(*depot) {
+			e := d.takeOne(gone)
+			o := gone.send(d.Context(), e)
+			return func(d *depot) {
+				if s, err := gone.settle(d.Context(), e, o); err != nil || s.Ended != LeaseLost {
+					d.Errorf("a word too late: %+v, %v; want the lease lost", s, err)
+				}
+			}
+		}, 2, "gone lost, next 200"},
+		"its lease runs out before it sends": {func(d *depot, gone *Courier) func(*depot) {
+			e := d.takeOne(gone)
+			return func(d *depot) {
+				e.taken = e.taken.Add(-gone.Lease)
+				gone.run(d.Context(), e)
+			}
+		}, 1, "gone lost, next 200"},
+	} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			d := openDepot(t)
+			r := d.receiver(says200)
+			d.endpoint("shop", r.URL, "")
+			d.tell(1)
+			late := c.until(d, d.courier("gone"))
+			d.exec(`UPDATE deliveries SET leased_until = now() WHERE status = 'sending'`) // its lease is over
+			next := d.courier("next")
+			d.within(d.patience(), "nobody's hands hold it", func() bool {
+				if _, err := next.Sweep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				return d.count(`SELECT count(*) FROM deliveries WHERE status = 'sending'`) == 0
+			})
+			d.work(next)
+			d.until(1, "delivered")
+			if late != nil {
+				late(d)
+			}
+			d.until(1, "delivered")
+			ids := map[string]bool{}
+			for _, g := range r.gots() {
+				ids[g.header.Get("webhook-id")] = true
+			}
+			if n := len(r.gots()); n != c.requests || len(ids) != 1 {
+				t.Errorf("%d requests under %d ids, want %d under one", n, len(ids), c.requests)
+			}
+			var ledger string
+			if err := d.pool.QueryRow(t.Context(), `
+				SELECT string_agg(courier || ' ' || CASE WHEN error LIKE 'lost:%' THEN 'lost' ELSE coalesce(status::text, 'open') END, ', ' ORDER BY id)
+				FROM delivery_attempts`).Scan(&ledger); err != nil || ledger != c.ledger {
+				t.Errorf("the ledger has %q (%v), want %q", ledger, err, c.ledger)
+			}
+		})
+	}
+}
+
+// takeOne is one taken by a courier.
+func (d *depot) takeOne(c *Courier) Errand {
+	d.Helper()
+	e, err := c.take(d.Context(), 10)
+	if err != nil || len(e) != 1 {
+		d.Fatalf("took %d, %v", len(e), err)
+	}
+	return e[0]
+}
+
 // What waits for an endpoint that was deleted is dead; for one that is disabled it
 // waits, and is dead when it has waited too long. Each says why. Nobody else's is
 // touched.
