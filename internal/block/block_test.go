@@ -82,6 +82,41 @@ func TestRunsAreWhatStandsSideBySide(t *testing.T) {
 	}
 }
 
+// A row whose seats each stand alone at an aisle has nobody side by side: its step
+// is that of its section, or of the hall where the section is that row.
+func TestSeatsEitherSideOfAnAisleAreNoPair(t *testing.T) {
+	for _, drawn := range []string{"x x", "x  x", "x        x", "x   x   x"} {
+		for _, section := range []string{"S", "T"} {
+			var seats []Seat
+			for r := range 5 {
+				seats = append(seats, line("S", string(rune('A'+r)), "xxxx    xxxx", 0, 34*float64(r))...)
+			}
+			first := len(seats)
+			seats = append(seats, line(section, "Z", drawn, 0, 34*6)...)
+			h := NewHall(seats, Point{140, -100})
+			free := h.NoneFree()
+			for i := first; i < len(seats); i++ {
+				free.Let(i)
+			}
+			if got, ok := h.Best(free, Wish{Count: 2}); ok || h.Sections(free)[section] != 1 {
+				t.Errorf("%q in section %s: %s are a pair, and %d stand side by side, where seats stand 26 apart", drawn, section, numbers(h, got), h.Sections(free)[section])
+			}
+		}
+	}
+}
+
+// Seats that are wider than others of the hall are still side by side.
+func TestWideSeatsStandSideBySide(t *testing.T) {
+	wide := line("Box", "A", "xxxx", 0, 300)
+	for i := range wide {
+		wide[i].X *= 1.6
+	}
+	h := NewHall(append(line("S", "A", "xxxxxxxx", 0, 0), wide...), Point{})
+	if got := h.Sections(all(h))["Box"]; got != 4 {
+		t.Errorf("%d of 4 seats of a box stand side by side", got)
+	}
+}
+
 // The best block is the one that the rules name, and none is made up.
 func TestBestBlock(t *testing.T) {
 	front := Point{26 * 4.5, -100}

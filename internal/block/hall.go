@@ -40,13 +40,15 @@ const offRow = 0.5
 // NewHall reads the rows out of the seats. The focus is what is looked at.
 func NewHall(seats []Seat, focus Point) *Hall {
 	h := &Hall{seats: seats, run: make([]int32, len(seats)), cost: make([]float64, len(seats))}
-	for _, row := range rows(seats) {
+	rows := rows(seats)
+	steps := steps(seats, rows)
+	for r, row := range rows {
 		middle := middleOf(seats, row)
 		for _, i := range row {
 			at := Point{seats[i].X, seats[i].Y}
 			h.cost[i] = apart(at, focus) + offRow*apart(at, middle)
 		}
-		h.runs = append(h.runs, runs(seats, row)...)
+		h.runs = append(h.runs, runs(seats, row, steps[r])...)
 	}
 	slices.SortStableFunc(h.runs, func(a, b []int32) int { return cmp.Compare(h.leastOf(a), h.leastOf(b)) })
 	for r, run := range h.runs {

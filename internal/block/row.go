@@ -11,6 +11,10 @@ const (
 	// aisle is a gap that is wider than the usual step from seat to seat, by this
 	// factor. Halls leave two steps and more; seats of one row differ by a fifth.
 	aisle = 1.5
+	// sparse is how much wider than the usual step of its section a row's own may
+	// be. A row that is wider has no two seats side by side: each stands alone at
+	// an aisle, and the aisle would be its step.
+	sparse = 1.75
 	// bend is the cosine of the sharpest angle at which a row still goes on: 100°.
 	// Two rows of one label lie behind each other, at 90° to where they run.
 	bend = -0.17
@@ -39,33 +43,28 @@ type pair struct {
 	apart float64
 }
 
-// runs divides a row where its seats are not side by side.
-func runs(seats []Seat, row []int32) [][]int32 {
+// runs divides a row where its seats are not side by side, by the step from seat
+// to seat. No step: all the seats stand in one place, and nothing is known of
+// where they are.
+func runs(seats []Seat, row []int32, step float64) [][]int32 {
 	if len(row) == 1 {
 		return [][]int32{row}
 	}
-	pairs := near(seats, row)
-	if pairs == nil {
+	if step == 0 {
 		return byNumber(seats, row)
 	}
-	return chains(row, link(seats, row, pairs))
+	return chains(row, link(seats, row, near(seats, row, step)))
 }
 
 // near are the pairs of seats that are no further apart than an aisle is wide,
-// the nearest first. None: all the seats stand in one place, and nothing is
-// known of where they are.
-func near(seats []Seat, row []int32) []pair {
-	order := slices.Clone(row)
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(seats[a].X, seats[b].X) })
+// the nearest first.
+func near(seats []Seat, row []int32, step float64) []pair {
+	order := leftToRight(seats, row)
 	at := make(map[int32]int32, len(row))
 	for i, s := range row {
 		at[s] = int32(i)
 	}
-	step := usualStep(seats, order)
-	if step == 0 {
-		return nil
-	}
-	pairs := []pair{}
+	var pairs []pair
 	for i, a := range order {
 		for _, b := range order[i+1:] {
 			if seats[b].X-seats[a].X > aisle*step {
@@ -80,27 +79,6 @@ func near(seats []Seat, row []int32) []pair {
 		return cmp.Or(cmp.Compare(p.apart, q.apart), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
 	})
 	return pairs
-}
-
-// usualStep is the median distance from a seat to the nearest of its row, which
-// is given ascending in x.
-func usualStep(seats []Seat, order []int32) float64 {
-	steps := make([]float64, 0, len(order))
-	for i, a := range order {
-		nearest := math.Inf(1)
-		for _, way := range []int{-1, 1} {
-			for j := i + way; j >= 0 && j < len(order); j += way {
-				b := order[j]
-				if math.Abs(seats[b].X-seats[a].X) >= nearest {
-					break
-				}
-				nearest = min(nearest, apart(Point{seats[a].X, seats[a].Y}, Point{seats[b].X, seats[b].Y}))
-			}
-		}
-		steps = append(steps, nearest)
-	}
-	slices.Sort(steps)
-	return steps[(len(steps)-1)/2]
 }
 
 // link says of each seat which are its neighbours: two at most, the nearest,
