@@ -2,6 +2,7 @@ package block
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,17 @@ func line(section, row, drawn string, x, y float64) (seats []Seat) {
 				X: x + 26*float64(i), Y: y, Accessible: c == '&',
 			})
 		}
+	}
+	return seats
+}
+
+// ring is a row that runs all the way round, drawn as a line is.
+func ring(section, row, drawn string, x, y float64) []Seat {
+	seats := line(section, row, drawn, 0, 0)
+	step := 2 * math.Pi / float64(len(drawn))
+	radius := 13 / math.Sin(step/2)
+	for i, s := range seats {
+		seats[i].X, seats[i].Y = x+radius*math.Cos(step*s.X/26), y+radius*math.Sin(step*s.X/26)
 	}
 	return seats
 }
@@ -45,7 +57,7 @@ func numbers(h *Hall, seats []int) string {
 func TestRunsAreWhatStandsSideBySide(t *testing.T) {
 	lengths := func(seats []Seat) (n []int) {
 		for _, run := range NewHall(seats, Point{}).runs {
-			n = append(n, len(run))
+			n = append(n, len(run.seats))
 		}
 		slices.Sort(n)
 		return n
@@ -67,6 +79,11 @@ func TestRunsAreWhatStandsSideBySide(t *testing.T) {
 		seats []Seat
 		want  []int
 	}{
+		"a row all the way round":       {ring("S", "A", "xxxxxxxxxxxx", 0, 0), []int{12}},
+		"a ring with two aisles":        {ring("S", "A", "xxx  xxxxx  ", 0, 0), []int{3, 5}},
+		"a table of four":               {ring("S", "A", "xxxx", 0, 0), []int{4}},
+		"a table of three":              {ring("S", "A", "xxx", 0, 0), []int{3}},
+		"one label, two rows of two":    {append(line("S", "A", "xx", 0, 0), line("S", "A", "xx", 0, 34)...), []int{2, 2}},
 		"one row":                       {line("S", "A", "xxxxx", 0, 0), []int{5}},
 		"an aisle":                      {line("S", "A", "xxx  xxxx", 0, 0), []int{3, 4}},
 		"an aisle, turned":              {turned, []int{4, 5}},
@@ -101,6 +118,31 @@ func TestSeatsEitherSideOfAnAisleAreNoPair(t *testing.T) {
 			if got, ok := h.Best(free, Wish{Count: 2}); ok || h.Sections(free)[section] != 1 {
 				t.Errorf("%q in section %s: %s are a pair, and %d stand side by side, where seats stand 26 apart", drawn, section, numbers(h, got), h.Sections(free)[section])
 			}
+		}
+	}
+}
+
+// In a row that runs all the way round each two neighbours are a pair, wherever the
+// plan's file begins, and nobody sits alone who need not.
+func TestARingHasNoEnd(t *testing.T) {
+	for _, n := range []int{3, 4, 5, 6, 8, 12, 100} {
+		h := NewHall(ring("S", "A", strings.Repeat("x", n), 0, 0), Point{})
+		for i := range n {
+			free := h.NoneFree()
+			free.Let(i)
+			free.Let((i + 1) % n)
+			got, ok := h.Best(free, Wish{Count: 2})
+			if !ok || !h.Together(got) || h.Sections(free)["S"] != 2 {
+				t.Errorf("of a ring of %d, %d and %d are free: given %v, together %t, %d side by side", n, i+1, (i+1)%n+1, got, h.Together(got), h.Sections(free)["S"])
+			}
+		}
+		for count := 1; count <= n; count++ {
+			if _, ok := h.Best(all(h), Wish{Count: count, Strict: true}); ok == (count == n-1) {
+				t.Errorf("strict, a whole ring of %d: %d are given: %t", n, count, ok)
+			}
+		}
+		if n > 3 && h.Together([]int{0, 2}) {
+			t.Errorf("of a ring of %d the first and the third are together", n)
 		}
 	}
 }
@@ -160,8 +202,11 @@ func TestABlockIsRefusedOnlyWhereNoneIsFree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var seats []Seat
 		for r := range rapid.IntRange(1, 4).Draw(t, "rows") {
-			drawn := rapid.StringMatching(`[x& ]{1,14}`).Draw(t, "row")
-			seats = append(seats, line("S", string(rune('A'+r)), drawn, 0, 34*float64(r))...)
+			drawn, is := rapid.StringMatching(`[x& ]{1,14}`).Draw(t, "row"), line
+			if len(drawn) > 2 && rapid.Bool().Draw(t, "round") {
+				drawn, is = strings.ReplaceAll(drawn, " ", "x"), ring
+			}
+			seats = append(seats, is("S", string(rune('A'+r)), drawn, 0, 34*float64(r))...)
 		}
 		h := NewHall(seats, Ahead(seats))
 		free := h.NoneFree()
@@ -176,6 +221,9 @@ func TestABlockIsRefusedOnlyWhereNoneIsFree(t *testing.T) {
 		got, ok := h.Best(free, w)
 		if ok != (len(fitting) > 0) {
 			t.Fatalf("given %v of %d fitting blocks", got, len(fitting))
+		}
+		if n := h.Largest(free, w); w.Accessible == 0 && (ok != (n >= w.Count) || n != h.Sections(free)["S"]) {
+			t.Fatalf("%d are wished for: given %v, the largest block has %d, of the section %d", w.Count, got, n, h.Sections(free)["S"])
 		}
 		if !ok {
 			return
@@ -203,9 +251,10 @@ func TestABlockIsRefusedOnlyWhereNoneIsFree(t *testing.T) {
 // blocksOf finds the fitting blocks by trying all.
 func blocksOf(h *Hall, free *Free, w Wish) (fitting []block) {
 	for r, run := range h.runs {
-		for from := 0; from+w.Count <= len(run); from++ {
+		for from := 0; from < run.reach() && from < len(run.seats) && (run.round || from+w.Count <= len(run.seats)) && w.Count <= len(run.seats); from++ {
 			fit, accessible := true, 0
-			for _, s := range run[from : from+w.Count] {
+			for i := from; i < from+w.Count; i++ {
+				s := run.at(i)
 				fit = fit && free.is[s] && (w.Accessible > 0 || !h.seats[s].Accessible)
 				accessible += one(h.seats[s].Accessible)
 			}

@@ -52,20 +52,35 @@ func (b block) better(than block) bool {
 // far. near, if it is given, is where the others of the party sit.
 func (h *Hall) best(free *Free, w Wish, near *Point) block {
 	best := block{run: -1, orphans: math.MaxInt}
-	for r, run := range h.runs {
+	for r := range h.runs {
 		if int(free.in[r]) < w.Count {
 			continue
 		}
 		if near == nil && best.orphans == 0 && best.waste == 0 && h.least[r] >= best.cost {
 			break // and so all the others
 		}
-		for from, to := 0, 0; from < len(run); from = to + 1 {
-			for to = from; to < len(run) && h.will(free, w, run[to]); {
-				to++
-			}
-			if to-from >= w.Count {
-				best = h.within(free, w, near, block{run: r, from: from, to: to}, best)
-			}
+		best = h.along(free, w, near, r, best)
+	}
+	return best
+}
+
+// along is the best block of the size in a run, or the best so far. What goes round
+// is looked at from a seat on that will not do; where all will, it has no end.
+func (h *Hall) along(free *Free, w Wish, near *Point, r int, best block) block {
+	run := h.runs[r]
+	begin := 0
+	if run.round {
+		if begin = 1 + slices.IndexFunc(run.seats, func(s int32) bool { return !h.will(free, w, s) }); begin == 0 {
+			return h.within(free, w, near, block{run: r, to: len(run.seats) + w.Count - 1}, best)
+		}
+	}
+	end := begin + len(run.seats)
+	for from, to := begin, begin; from < end; from = to + 1 {
+		for to = from; to < end && h.will(free, w, run.at(to)); {
+			to++
+		}
+		if to-from >= w.Count {
+			best = h.within(free, w, near, block{run: r, from: from, to: to}, best)
 		}
 	}
 	return best
@@ -76,19 +91,22 @@ func (h *Hall) best(free *Free, w Wish, near *Point) block {
 func (h *Hall) within(free *Free, w Wish, near *Point, stretch, best block) block {
 	run := h.runs[stretch.run]
 	spare := stretch.to - stretch.from - w.Count
+	whole := run.round && stretch.to-stretch.from >= len(run.seats)
 	cost, accessible := 0.0, 0
 	for i := stretch.from; i < stretch.to; i++ {
-		cost, accessible = cost+h.price(run[i], near), accessible+one(h.seats[run[i]].Accessible)
+		cost, accessible = cost+h.price(run.at(i), near), accessible+one(h.seats[run.at(i)].Accessible)
 		left := i + 1 - w.Count - stretch.from
 		if left > 0 {
-			out := run[i-w.Count]
+			out := run.at(i - w.Count)
 			cost, accessible = cost-h.price(out, near), accessible-one(h.seats[out].Accessible)
 		}
 		if left < 0 || accessible != w.Accessible {
 			continue
 		}
 		b := block{run: stretch.run, from: i + 1 - w.Count, to: i + 1, cost: cost / float64(w.Count)}
-		b.waste = left%w.Count + (spare-left)%w.Count - spare%w.Count
+		if !whole { // what is left of a ring is one stretch, wherever the block is
+			b.waste = left%w.Count + (spare-left)%w.Count - spare%w.Count
+		}
 		if !b.better(best) {
 			continue
 		}
@@ -121,18 +139,29 @@ func one(yes bool) int {
 }
 
 // orphans counts the single free seats that a block leaves behind at its ends.
-func (h *Hall) orphans(free *Free, b block) (n int) {
+func (h *Hall) orphans(free *Free, b block) int {
 	run := h.runs[b.run]
+	n := len(run.seats)
 	sold := func(i int) bool {
-		return i < 0 || i >= len(run) || !free.is[run[i]] || h.seats[run[i]].Accessible
+		if run.round {
+			i = (i + 2*n) % n
+			if (i-b.from+2*n)%n < b.to-b.from {
+				return true
+			}
+		}
+		return i < 0 || i >= n || !free.is[run.seats[i]] || h.seats[run.seats[i]].Accessible
 	}
-	return one(!sold(b.from-1) && sold(b.from-2)) + one(!sold(b.to) && sold(b.to+1))
+	before, after := !sold(b.from-1) && sold(b.from-2), !sold(b.to) && sold(b.to+1)
+	if run.round && b.to-b.from == n-1 {
+		return one(before) // the one seat that is left is at both ends
+	}
+	return one(before) + one(after)
 }
 
 func (h *Hall) seatsOf(b block) []int {
 	seats := make([]int, 0, b.to-b.from)
-	for _, s := range h.runs[b.run][b.from:b.to] {
-		seats = append(seats, int(s))
+	for i := b.from; i < b.to; i++ {
+		seats = append(seats, int(h.runs[b.run].at(i)))
 	}
 	return seats
 }
@@ -143,18 +172,17 @@ func (h *Hall) Together(seats []int) bool {
 		return false
 	}
 	run := h.runs[h.run[seats[0]]]
-	first, last := len(run), -1
-	for i, s := range run {
-		if slices.Contains(seats, int(s)) {
-			first, last = min(first, i), max(last, i)
+	in, ends := 0, 0
+	for i, s := range run.seats {
+		if !slices.Contains(seats, int(s)) {
+			continue
+		}
+		in++
+		if last := i == len(run.seats)-1; last && !run.round || !slices.Contains(seats, int(run.at(i+1))) {
+			ends++
 		}
 	}
-	for _, s := range seats {
-		if h.run[s] != h.run[seats[0]] {
-			return false
-		}
-	}
-	return last-first+1 == len(seats)
+	return in == len(seats) && ends <= 1
 }
 
 // Largest is how many seats the largest free block has of those that will do, with
@@ -165,13 +193,14 @@ func (h *Hall) Largest(free *Free, w Wish) (most int) {
 			continue
 		}
 		from, wheels := 0, 0
-		for to, s := range run {
+		for to := range run.reach() {
+			s := run.at(to)
 			if !h.will(free, w, s) {
 				from, wheels = to+1, 0
 				continue
 			}
-			for wheels += one(h.seats[s].Accessible); wheels > w.Accessible; from++ {
-				wheels -= one(h.seats[run[from]].Accessible)
+			for wheels += one(h.seats[s].Accessible); wheels > w.Accessible || to-from == len(run.seats); from++ {
+				wheels -= one(h.seats[run.at(from)].Accessible)
 			}
 			if wheels == w.Accessible {
 				most = max(most, to+1-from)

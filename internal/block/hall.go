@@ -27,7 +27,7 @@ type Point struct{ X, Y float64 }
 // Hall is a hall's seats with their neighbours. It does not change.
 type Hall struct {
 	seats []Seat
-	runs  [][]int32 // of seats side by side, that of the best seat first; every seat is in one
+	runs  []run     // that of the best seat first; every seat is in one
 	run   []int32   // of each seat: its run
 	cost  []float64 // of each seat: the less, the better it is
 	least []float64 // of each run: the least cost of a seat
@@ -50,18 +50,18 @@ func NewHall(seats []Seat, focus Point) *Hall {
 		}
 		h.runs = append(h.runs, runs(seats, row, steps[r])...)
 	}
-	slices.SortStableFunc(h.runs, func(a, b []int32) int { return cmp.Compare(h.leastOf(a), h.leastOf(b)) })
+	slices.SortStableFunc(h.runs, func(a, b run) int { return cmp.Compare(h.leastOf(a), h.leastOf(b)) })
 	for r, run := range h.runs {
 		h.least = append(h.least, h.leastOf(run))
-		for _, i := range run {
+		for _, i := range run.seats {
 			h.run[i] = int32(r)
 		}
 	}
 	return h
 }
 
-func (h *Hall) leastOf(run []int32) float64 {
-	best := slices.MinFunc(run, func(a, b int32) int { return cmp.Compare(h.cost[a], h.cost[b]) })
+func (h *Hall) leastOf(run run) float64 {
+	best := slices.MinFunc(run.seats, func(a, b int32) int { return cmp.Compare(h.cost[a], h.cost[b]) })
 	return h.cost[best]
 }
 

@@ -6,13 +6,13 @@ package block
 func (h *Hall) Sections(free *Free) map[string]int {
 	most := map[string]int{}
 	for r, run := range h.runs {
-		section := h.seats[run[0]].Section // a run is of one row, and a row of one section
+		section := h.seats[run.seats[0]].Section // a run is of one row, and a row of one section
 		known, n := most[section], 0
-		for _, s := range run {
+		for i := range run.reach() {
 			if int(free.in[r]) <= known {
 				break
 			}
-			if n++; !h.will(free, Wish{}, s) {
+			if n = min(n+1, len(run.seats)); !h.will(free, Wish{}, run.at(i)) {
 				n = 0
 			}
 			known = max(known, n)

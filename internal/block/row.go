@@ -46,12 +46,15 @@ type pair struct {
 // runs divides a row where its seats are not side by side, by the step from seat
 // to seat. No step: all the seats stand in one place, and nothing is known of
 // where they are.
-func runs(seats []Seat, row []int32, step float64) [][]int32 {
+func runs(seats []Seat, row []int32, step float64) []run {
 	if len(row) == 1 {
-		return [][]int32{row}
+		return []run{{seats: row}}
 	}
 	if step == 0 {
 		return byNumber(seats, row)
+	}
+	if table := tableOf(seats, row, step); table != nil {
+		return []run{{table, true}}
 	}
 	return chains(row, link(seats, row, near(seats, row, step)))
 }
@@ -82,7 +85,8 @@ func near(seats []Seat, row []int32, step float64) []pair {
 }
 
 // link says of each seat which are its neighbours: two at most, the nearest,
-// on opposite sides.
+// on opposite sides. Where the two ends of a row are neighbours as well, it runs
+// all the way round.
 func link(seats []Seat, row []int32, pairs []pair) [][]int32 {
 	links, chain := make([][]int32, len(row)), make([]int32, len(row))
 	for i := range chain {
@@ -101,10 +105,13 @@ func link(seats []Seat, row []int32, pairs []pair) [][]int32 {
 		}
 		return len(links[from]) == 1 && opposite(seats, row[links[from][0]], row[from], row[to])
 	}
-	for _, p := range pairs {
-		if a, b := find(p.a), find(p.b); a != b && goesOn(p.a, p.b) && goesOn(p.b, p.a) {
-			chain[a] = b
-			links[p.a], links[p.b] = append(links[p.a], p.b), append(links[p.b], p.a)
+	for _, closed := range []bool{false, true} {
+		for _, p := range pairs {
+			a, b := find(p.a), find(p.b)
+			if (a == b) == closed && !slices.Contains(links[p.a], p.b) && goesOn(p.a, p.b) && goesOn(p.b, p.a) {
+				chain[a] = b
+				links[p.a], links[p.b] = append(links[p.a], p.b), append(links[p.b], p.a)
+			}
 		}
 	}
 	return links
@@ -117,25 +124,27 @@ func opposite(seats []Seat, a, mid, b int32) bool {
 	return ax*bx+ay*by <= bend*math.Hypot(ax, ay)*math.Hypot(bx, by)
 }
 
-// chains walks the links from end to end.
-func chains(row []int32, links [][]int32) (all [][]int32) {
+// chains walks the links from end to end, then those that have no end.
+func chains(row []int32, links [][]int32) (all []run) {
 	seen := make([]bool, len(row))
-	for i := range row {
-		if seen[i] || len(links[i]) == 2 {
-			continue // a chain begins at an end
-		}
-		var run []int32
-		for next := int32(i); next >= 0; {
-			at := next
-			seen[at], next = true, -1
-			run = append(run, row[at])
-			for _, n := range links[at] {
-				if !seen[n] {
-					next = n
+	for _, round := range []bool{false, true} {
+		for i := range row {
+			if seen[i] || len(links[i]) == 2 && !round {
+				continue // a chain begins at an end
+			}
+			one := run{round: round}
+			for next := int32(i); next >= 0; {
+				at := next
+				seen[at], next = true, -1
+				one.seats = append(one.seats, row[at])
+				for _, n := range links[at] {
+					if !seen[n] {
+						next = n
+					}
 				}
 			}
+			all = append(all, one)
 		}
-		all = append(all, run)
 	}
 	return all
 }
@@ -143,7 +152,7 @@ func chains(row []int32, links [][]int32) (all [][]int32) {
 // byNumber divides a row of which only the numbers are known: seats are side by
 // side whose numbers follow each other, by one or, in a row of odd or of even
 // numbers, by two. What is no number is nobody's neighbour.
-func byNumber(seats []Seat, row []int32) (all [][]int32) {
+func byNumber(seats []Seat, row []int32) (all []run) {
 	type numbered struct {
 		seat int32
 		n    int
@@ -153,7 +162,7 @@ func byNumber(seats []Seat, row []int32) (all [][]int32) {
 	for _, i := range row {
 		n, err := strconv.Atoi(seats[i].Number)
 		if err != nil {
-			all = append(all, []int32{i})
+			all = append(all, run{seats: []int32{i}})
 			continue
 		}
 		known = append(known, numbered{i, n})
@@ -166,9 +175,10 @@ func byNumber(seats []Seat, row []int32) (all [][]int32) {
 	slices.SortStableFunc(known, func(a, b numbered) int { return cmp.Compare(a.n, b.n) })
 	for i, k := range known {
 		if i == 0 || k.n-known[i-1].n != step {
-			all = append(all, nil)
+			all = append(all, run{})
 		}
-		all[len(all)-1] = append(all[len(all)-1], k.seat)
+		last := &all[len(all)-1]
+		last.seats = append(last.seats, k.seat)
 	}
 	return all
 }
