@@ -75,23 +75,37 @@ func TestRunsAreWhatStandsSideBySide(t *testing.T) {
 		odd[i].X, odd[i].Y, odd[i].Number = 0, 0, fmt.Sprint(2*i+1)
 	}
 	odd[3].Number = "11"
+	var columns, oddEven, unnamed []Seat
+	for i := range 6 {
+		for r := range 2 {
+			columns = append(columns, Seat{Section: "S", Row: "A", Number: fmt.Sprint(r*6 + i + 1), X: 26 * float64(i), Y: 26 * float64(r)})
+			oddEven = append(oddEven, Seat{Section: "S", Row: "A", Number: fmt.Sprint(2*i + 1 + r), X: 26 * float64(i), Y: 22 * float64(r)})
+		}
+		for r := range 10 {
+			unnamed = append(unnamed, Seat{Section: "S", Number: fmt.Sprint(r*6 + i + 1), X: 26 * float64(i), Y: 22 * float64(r)})
+		}
+	}
 	for name, c := range map[string]struct {
 		seats []Seat
 		want  []int
 	}{
-		"a row all the way round":       {ring("S", "A", "xxxxxxxxxxxx", 0, 0), []int{12}},
-		"a ring with two aisles":        {ring("S", "A", "xxx  xxxxx  ", 0, 0), []int{3, 5}},
-		"a table of four":               {ring("S", "A", "xxxx", 0, 0), []int{4}},
-		"a table of three":              {ring("S", "A", "xxx", 0, 0), []int{3}},
-		"one label, two rows of two":    {append(line("S", "A", "xx", 0, 0), line("S", "A", "xx", 0, 34)...), []int{2, 2}},
-		"one row":                       {line("S", "A", "xxxxx", 0, 0), []int{5}},
-		"an aisle":                      {line("S", "A", "xxx  xxxx", 0, 0), []int{3, 4}},
-		"an aisle, turned":              {turned, []int{4, 5}},
-		"a row that runs upward":        {upright, []int{4, 5}},
-		"two sections":                  {append(line("S", "A", "xxx", 0, 0), line("T", "A", "xx", 78, 0)...), []int{2, 3}},
-		"one label, two rows":           {append(line("S", "A", "xxxx", 0, 0), line("S", "A", "xxxx", 0, 34)...), []int{4, 4}},
-		"a seat alone":                  {line("S", "A", "x", 0, 0), []int{1}},
-		"no places, odd numbers, a gap": {odd, []int{1, 3}},
+		"a row all the way round":        {ring("S", "A", "xxxxxxxxxxxx", 0, 0), []int{12}},
+		"a ring with two aisles":         {ring("S", "A", "xxx  xxxxx  ", 0, 0), []int{3, 5}},
+		"a table of four":                {ring("S", "A", "xxxx", 0, 0), []int{4}},
+		"a table of three":               {ring("S", "A", "xxx", 0, 0), []int{3}},
+		"one label, two rows of two":     {append(line("S", "A", "xx", 0, 0), line("S", "A", "xx", 0, 34)...), []int{2, 2}},
+		"one row":                        {line("S", "A", "xxxxx", 0, 0), []int{5}},
+		"an aisle":                       {line("S", "A", "xxx  xxxx", 0, 0), []int{3, 4}},
+		"an aisle, turned":               {turned, []int{4, 5}},
+		"a row that runs upward":         {upright, []int{4, 5}},
+		"two sections":                   {append(line("S", "A", "xxx", 0, 0), line("T", "A", "xx", 78, 0)...), []int{2, 3}},
+		"one label, two rows":            {append(line("S", "A", "xxxx", 0, 0), line("S", "A", "xxxx", 0, 34)...), []int{4, 4}},
+		"one label, rows closer":         {append(line("S", "A", "xxxxxx", 0, 0), line("S", "A", "xxxxxx", 0, 22)...), []int{6, 6}},
+		"one label, columns in the file": {columns, []int{6, 6}},
+		"one label, odd before even":     {oddEven, []int{6, 6}},
+		"no label, ten rows":             {unnamed, []int{6, 6, 6, 6, 6, 6, 6, 6, 6, 6}},
+		"a seat alone":                   {line("S", "A", "x", 0, 0), []int{1}},
+		"no places, odd numbers, a gap":  {odd, []int{1, 3}},
 	} {
 		if got := lengths(c.seats); !slices.Equal(got, c.want) {
 			t.Errorf("%s: runs of %v, want %v", name, got, c.want)

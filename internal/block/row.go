@@ -56,7 +56,7 @@ func runs(seats []Seat, row []int32, step float64) []run {
 	if table := tableOf(seats, row, step); table != nil {
 		return []run{{table, true}}
 	}
-	return chains(row, link(seats, row, near(seats, row, step)))
+	return chains(row, ways(seats, row, near(seats, row, step)))
 }
 
 // near are the pairs of seats that are no further apart than an aisle is wide,
@@ -82,6 +82,56 @@ func near(seats []Seat, row []int32, step float64) []pair {
 		return cmp.Or(cmp.Compare(p.apart, q.apart), cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b))
 	})
 	return pairs
+}
+
+// ways links the nearest first. Where two rows of one label stand as close as
+// seats do, the nearest may be who sits behind; numbers go on along a row, and
+// are asked which way that is: the way in which more neighbours follow each other.
+func ways(seats []Seat, row []int32, pairs []pair) [][]int32 {
+	numbers := numbersOf(seats, row)
+	var best [][]int32
+	most := -1
+	for _, by := range []int{0, 1, 2} { // by two: a row of odd or of even numbers
+		if by > 0 {
+			pairs = slices.Clone(pairs)
+			slices.SortStableFunc(pairs, func(p, q pair) int {
+				return cmp.Or(one(follow(numbers, q, by))-one(follow(numbers, p, by)), cmp.Compare(p.apart, q.apart))
+			})
+		}
+		links := link(seats, row, pairs)
+		n, of := 0, 0
+		for a := range links {
+			for _, b := range links[a] {
+				p := pair{a: int32(a), b: b}
+				n, of = n+one(follow(numbers, p, 1) || follow(numbers, p, 2)), of+1
+			}
+		}
+		if n > most {
+			best, most = links, n
+		}
+		if of == 2*len(pairs) {
+			break // there is no other way
+		}
+	}
+	return best
+}
+
+// numbersOf are the seats' numbers, far from each other where they are none.
+func numbersOf(seats []Seat, row []int32) []int {
+	numbers := make([]int, len(row))
+	for i, s := range row {
+		n, err := strconv.Atoi(seats[s].Number)
+		if err != nil {
+			n = math.MinInt32 + 3*i
+		}
+		numbers[i] = n
+	}
+	return numbers
+}
+
+func follow(numbers []int, p pair, by int) bool {
+	d := numbers[p.a] - numbers[p.b]
+	return d == by || d == -by
 }
 
 // link says of each seat which are its neighbours: two at most, the nearest,
