@@ -311,6 +311,41 @@ func TestAPartyApartIsRefusedOnlyWhereTooFewAreFree(t *testing.T) {
 	})
 }
 
+// A party apart sits in as few parts as may be: who comes along with a wheelchair
+// whose place stands alone sits together; seven are three, three and one.
+func TestAPartyApartSitsInAsFewPartsAsMayBe(t *testing.T) {
+	parts := func(h *Hall, seats []int) (n int) {
+		for _, run := range h.runs {
+			was := false
+			for _, s := range run.seats {
+				is := slices.Contains(seats, int(s))
+				n, was = n+one(is && !was), is
+			}
+		}
+		return n
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := rapid.StringMatching(`[x ]{0,5}xx[x ]{0,5}`).Draw(t, "row")
+		seats := append(line("S", "A", "&", 26*float64(rapid.IntRange(0, 12).Draw(t, "wheelchair at")), 0), line("S", "B", drawn, 0, 34)...)
+		h := NewHall(seats, Point{26 * 6, -100})
+		if got, ok := h.Best(all(h), Wish{Count: 3, Accessible: 1, Split: true}); !ok || parts(h, got) != 2 {
+			t.Errorf("row %q: %s are %d parts, want 2", drawn, numbers(h, got), parts(h, got))
+		}
+	})
+	h := NewHall(line("S", "A", "xxx  xxx  x  x  x  x", 0, 0), Point{})
+	if got, ok := h.Best(all(h), Wish{Count: 7, Split: true}); !ok || parts(h, got) != 3 {
+		t.Errorf("seven: %s are %d parts, want 3", numbers(h, got), parts(h, got))
+	}
+	crowd := line("S", "A", "xxxxxxxxxx", 0, 0)
+	for r := range 89 {
+		crowd = append(crowd, line("S", fmt.Sprint(r), "x", 0, 34*float64(r+1))...)
+	}
+	many := NewHall(crowd, Point{})
+	if got, ok := many.Best(all(many), Wish{Count: 99, Split: true}); !ok || parts(many, got) != 90 {
+		t.Errorf("ninety-nine: %d seats in %d parts, want 90", len(got), parts(many, got))
+	}
+}
+
 // A hall of even rows that is sold by pairs is sold out, and nobody sits alone.
 func TestPairsFillAHall(t *testing.T) {
 	var seats []Seat
