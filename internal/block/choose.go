@@ -10,6 +10,7 @@ type Wish struct {
 	Count      int             // seats in all
 	Accessible int             // of these, places for wheelchairs; the others are for who comes along
 	Among      func(Seat) bool // which seats will do; nil: all
+	Most       map[int]int     // seats in all of a tier, where fewer may be had than are wished for
 	Strict     bool            // rather nothing than leave a single seat behind
 	Split      bool            // rather apart than not at all
 }
@@ -107,7 +108,7 @@ func (h *Hall) within(free *Free, w Wish, near *Point, stretch, best block) bloc
 		if !whole { // what is left of a ring is one stretch, wherever the block is
 			b.waste = left%w.Count + (spare-left)%w.Count - spare%w.Count
 		}
-		if !b.better(best) {
+		if !b.better(best) || !h.may(w, b) {
 			continue
 		}
 		b.orphans = h.orphans(free, b)
@@ -122,6 +123,21 @@ func (h *Hall) within(free *Free, w Wish, near *Point, stretch, best block) bloc
 // never given to who did not ask for one.
 func (h *Hall) will(free *Free, w Wish, s int32) bool {
 	return free.is[s] && (w.Accessible > 0 || !h.seats[s].Accessible) && (w.Among == nil || w.Among(h.seats[s]))
+}
+
+// may says that a block has no more of any tier than may be had.
+func (h *Hall) may(w Wish, b block) bool {
+	for tier, most := range w.Most {
+		for i := b.from; i < b.to; i++ {
+			if h.seats[h.runs[b.run].at(i)].Tier == tier {
+				most--
+			}
+		}
+		if most < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 func (h *Hall) price(s int32, near *Point) float64 {
@@ -199,7 +215,7 @@ func (h *Hall) Largest(free *Free, w Wish) (most int) {
 				from, wheels = to+1, 0
 				continue
 			}
-			for wheels += one(h.seats[s].Accessible); wheels > w.Accessible || to-from == len(run.seats); from++ {
+			for wheels += one(h.seats[s].Accessible); wheels > w.Accessible || to-from == len(run.seats) || !h.may(w, block{run: r, from: from, to: to + 1}); from++ {
 				wheels -= one(h.seats[run.at(from)].Accessible)
 			}
 			if wheels == w.Accessible {

@@ -78,6 +78,11 @@ func (s *split) part(size, rest, wheels, parts, most int, near *Point) (seats []
 	for _, seat := range seats {
 		s.free.Take(seat)
 		defer s.free.Let(seat)
+		tier := s.hall.seats[seat].Tier
+		if _, few := s.wish.Most[tier]; few { // the other parts may have so many less
+			s.wish.Most[tier]--
+			defer func() { s.wish.Most[tier]++ }()
+		}
 	}
 	if near == nil {
 		near = &Point{s.hall.seats[seats[0]].X, s.hall.seats[seats[0]].Y}

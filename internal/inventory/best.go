@@ -187,7 +187,7 @@ func (c *Claimer) openHalls(ctx context.Context, tx pgx.Tx, attempts []*asked) (
 
 // best takes the best block out of the hall, or says what stands in the way.
 func (h *openHall) best(wish Best, who standingOf) (found chosen) {
-	w := block.Wish{Count: wish.Count, Accessible: wish.Accessible, Split: wish.Split, Strict: h.strict, Among: h.open(who, wish)}
+	w := block.Wish{Count: wish.Count, Accessible: wish.Accessible, Split: wish.Split, Strict: h.strict, Among: h.open(who, wish), Most: h.most(who, wish)}
 	seats, ok := h.hall.Best(h.free, w)
 	if ok {
 		for _, at := range seats {
@@ -208,12 +208,12 @@ func (h *openHall) best(wish Best, who standingOf) (found chosen) {
 func (h *openHall) ruledOut(w block.Wish, wish Best, who standingOf) (kept, over bool) {
 	among := h.among(wish)
 	w.Among = func(s block.Seat) bool {
-		return (among == nil || among(s)) && h.rules.room(who, h.tiers[s.Tier], wish.Count)
+		return (among == nil || among(s)) && h.rules.room(who, h.tiers[s.Tier]) > 0
 	}
 	if _, kept = h.hall.Best(h.free, w); kept {
 		return kept, false
 	}
-	w.Among = among
+	w.Among, w.Most = among, nil
 	_, over = h.hall.Best(h.free, w)
 	return false, over
 }

@@ -138,3 +138,24 @@ func TestLapsingOverAndOverCoolsDown(t *testing.T) {
 	s.lapse("a")
 	wantTally(t, []Answer{c.Claim(t.Context(), s.attempt("a", "k8", s.seats[1]))}, map[string]int{"cool_down": 1})
 }
+
+// A tier's limit is held against the seats of the tier that a block has, not against
+// the whole party: two in front and the third behind are within a limit of two. And
+// so are parts of a party that sits apart.
+func TestABlockIsHeldAgainstEachTiersLimit(t *testing.T) {
+	s := openSale(t, pgtest.New(t), 7, 0, `tier_limits = '{"Front": 2}', order_limit = 6, account_limit = 6`).rowsOf(3)
+	s.exec(`UPDATE seats SET price_tier = 'Standing' WHERE event_id = $1 AND pos IN (2, 5, 6)`, s.event)
+	c := s.claimer(usual)
+	row := c.Claim(t.Context(), s.best("row", "k", Best{Count: 3}))
+	over := c.Claim(t.Context(), s.best("over", "k", Best{Count: 3, Tier: "Front", Split: true}))
+	apart := c.Claim(t.Context(), s.best("apart", "k", Best{Count: 4, Split: true}))
+	if row.Outcome != Claimed || apart.Outcome != Claimed {
+		t.Errorf("three of a row: %+v; four apart: %+v; want both claimed", row, apart)
+	}
+	if over.Outcome == Claimed {
+		t.Errorf("three of Front: %+v, want them refused", over)
+	}
+	if n := s.count(`SELECT count(*) FROM (SELECT FROM seats WHERE event_id = $1 AND price_tier = 'Front' AND order_id IS NOT NULL GROUP BY order_id HAVING count(*) > 2) o`, s.event); n > 0 {
+		t.Errorf("%d orders have more of Front than its limit", n)
+	}
+}

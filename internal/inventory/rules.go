@@ -97,10 +97,12 @@ func (r rules) kept(who standingOf, tier, section string) (kept bool) {
 	return kept
 }
 
-// room says that so many seats of a tier may still be the asker's.
-func (r rules) room(who standingOf, tier string, count int) bool {
-	limit, limited := r.limits[tier]
-	return !limited || who.held[tier]+count <= limit
+// room is how many seats of a tier may still be the asker's.
+func (r rules) room(who standingOf, tier string) int {
+	if limit, limited := r.limits[tier]; limited {
+		return limit - who.held[tier]
+	}
+	return mostSeats
 }
 
 // standings reads who asks, for those that leave the choice to us in halls with
@@ -130,7 +132,18 @@ func standings(ctx context.Context, tx pgx.Tx, attempts []*asked, open map[strin
 	return who, err
 }
 
-// open are the seats that the rules leave to who asks for so many.
+// most is how many seats of a tier may be among those wished for, where not all may.
+func (h *openHall) most(who standingOf, wish Best) map[int]int {
+	most := map[int]int{}
+	for i, tier := range h.tiers {
+		if room := h.rules.room(who, tier); room < wish.Count {
+			most[i] = room
+		}
+	}
+	return most
+}
+
+// open are the seats of which the rules leave any to who asks.
 func (h *openHall) open(who standingOf, wish Best) func(block.Seat) bool {
 	among := h.among(wish)
 	if h.rules.none() {
@@ -138,7 +151,7 @@ func (h *openHall) open(who standingOf, wish Best) func(block.Seat) bool {
 	}
 	return func(s block.Seat) bool {
 		tier := h.tiers[s.Tier]
-		return (among == nil || among(s)) && h.rules.room(who, tier, wish.Count) && !h.rules.kept(who, tier, s.Section)
+		return (among == nil || among(s)) && h.rules.room(who, tier) > 0 && !h.rules.kept(who, tier, s.Section)
 	}
 }
 
