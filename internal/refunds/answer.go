@@ -105,5 +105,6 @@ type Answer struct {
 	RetryAfter time.Duration
 	Refund     string // the provider's name of the refund that it is about
 	After      string // with NextPage: where it begins
+	Others     []Told // of a look that did not find it: what stands of the payment on that page, all the same
 	Detail     string // for a person
 }

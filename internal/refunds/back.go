@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 )
 
@@ -38,6 +39,11 @@ func (e entry) holdBack(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return fmt.Errorf("what follows %s: %w", e.id, err)
 	}
+	return stopSends(ctx, tx, ids)
+}
+
+// stopSends hands to a person those whose next call would be a send that must not be.
+func stopSends(ctx context.Context, tx pgx.Tx, ids []string) error {
 	for _, id := range ids {
 		next, err := lockEntry(ctx, tx, id)
 		if err != nil {
@@ -57,8 +63,33 @@ func (e entry) holdBack(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
+// holdBesideHand hands to a person what would be sent of a payment of which somebody
+// has refunded by hand since it was accepted.
+func holdBesideHand(ctx context.Context, tx pgx.Tx, payment uuid.UUID) error {
+	rows, err := tx.Query(ctx, `
+		SELECT id FROM refund_operations
+		WHERE payment_id = $1 AND ended_at IS NULL AND call IS NULL AND (status = 'queued' OR resend) AND by_hand_beside(id) > 0 ORDER BY id`, payment)
+	if err != nil {
+		return fmt.Errorf("what is sent of %s: %w", payment, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("what is sent of %s: %w", payment, err)
+	}
+	return stopSends(ctx, tx, ids)
+}
+
+// byHandBeside is what went back of id's payment by hand, for a line that nobody
+// knows and that may be this one: neither its own sends explain it, nor has a person
+// said that it goes all the same. 0 of the whole payment: a second refund of that is
+// refused by the provider, and the first is found by a look.
+func byHandBeside(ctx context.Context, tx pgx.Tx, id string) (minor int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT by_hand_beside($1)`, id).Scan(&minor)
+	return minor, wrap("refunded by hand beside "+id, err)
+}
+
 // notTwice is a step whose next call would be a send, handed to a person if its
-// money is back otherwise.
+// money is back otherwise, or may be, by hand.
 func (e entry) notTwice(ctx context.Context, tx pgx.Tx, s Step) (Step, error) {
 	if s.Status != Queued && !s.Resend {
 		return s, nil
@@ -67,6 +98,14 @@ func (e entry) notTwice(ctx context.Context, tx pgx.Tx, s Step) (Step, error) {
 	if back {
 		s.manual()
 		s.Detail = "the provider has refunded this under another operation's name; it is not sent while that stands"
+	}
+	if back || err != nil {
+		return s, err
+	}
+	beside, err := byHandBeside(ctx, tx, e.id)
+	if beside > 0 {
+		s.manual()
+		s.Detail = fmt.Sprintf("%d %s of its payment went back by hand, and that may be this; it is not sent while nobody has said that it is not", beside, e.currency)
 	}
 	return s, err
 }

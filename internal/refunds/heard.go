@@ -72,7 +72,17 @@ func Heard(ctx context.Context, tx pgx.Tx, t Told) (Hearing, error) {
 		return "", fmt.Errorf("payment %s: %w", t.ProviderPayment, err)
 	case !p.counted:
 		return HeardUnknown, nil
-	case t.ProviderRefund == "":
+	}
+	h, err := t.hear(ctx, tx, p)
+	if err != nil {
+		return "", err
+	}
+	return h, holdBesideHand(ctx, tx, p.id)
+}
+
+// hear hears of a sum, or of one refund.
+func (t Told) hear(ctx context.Context, tx pgx.Tx, p payment) (Hearing, error) {
+	if t.ProviderRefund == "" {
 		return t.sum(ctx, tx, p)
 	}
 	h, err := t.single(ctx, tx, p)

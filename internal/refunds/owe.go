@@ -38,6 +38,7 @@ type Operation struct {
 	// the currency in.
 	ProviderAmount int64
 	Currency       string
+	BesideMinor    int64 // what went back of the payment by hand, and was not this, by a person's word
 }
 
 // ID names the operation by what it refunds. It is the provider's key.
@@ -81,13 +82,13 @@ func inForm(id string) string { return "=" + url.QueryEscape(id) + "&" }
 func Owe(ctx context.Context, tx pgx.Tx, o Operation) (inserted bool, err error) {
 	tag, err := tx.Exec(ctx, `
 		WITH owed AS (
-		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, reason, amount_minor, currency, request)
-		  VALUES ($1, $2, $3, $8, $4, $5, $6, $7)
+		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, reason, amount_minor, currency, request, beside_minor)
+		  VALUES ($1, $2, $3, $8, $4, $5, $6, $7, $9)
 		  ON CONFLICT (id) DO NOTHING
 		  RETURNING payment_id, amount_minor)
 		UPDATE payments p SET refund_pending_minor = p.refund_pending_minor + owed.amount_minor
 		FROM owed WHERE p.id = owed.payment_id`,
-		o.ID(), o.Order, o.Payment, o.Reason, o.AmountMinor, o.Currency, o.request(), o.Seat)
+		o.ID(), o.Order, o.Payment, o.Reason, o.AmountMinor, o.Currency, o.request(), o.Seat, o.BesideMinor)
 	if err != nil {
 		return false, fmt.Errorf("owe %s: %w", o.ID(), err)
 	}

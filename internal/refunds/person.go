@@ -40,6 +40,11 @@ func Push(ctx context.Context, tx pgx.Tx, id, by, why string) (Verdict, error) {
 	if v, err := e.again(ctx, tx, id, e.amount, false); v != Done || err != nil {
 		return v, err
 	}
+	if !e.Doubt { // no look comes before its send
+		if beside, err := byHandBeside(ctx, tx, id); beside > 0 || err != nil {
+			return ByHandToo, err
+		}
+	}
 	if err := note(ctx, tx, id, by, "pushed", why); err != nil {
 		return "", err
 	}
@@ -206,9 +211,9 @@ func Renew(ctx context.Context, tx pgx.Tx, parent, by, why string, beside bool) 
 	}
 	tag, err := tx.Exec(ctx, `
 		WITH renewed AS (
-		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, parent, reason, amount_minor, currency, request)
+		  INSERT INTO refund_operations (id, order_id, payment_id, seat_id, parent, reason, amount_minor, currency, request, beside_minor)
 		  SELECT $2, order_id, payment_id, seat_id, id, reason, amount_minor, currency,
-		    convert_to(replace(convert_from(request, 'UTF8'), $3, $4), 'UTF8')
+		    convert_to(replace(convert_from(request, 'UTF8'), $3, $4), 'UTF8'), (SELECT by_hand_minor FROM money_left(payment_id))
 		  FROM refund_operations WHERE id = $1
 		  ON CONFLICT DO NOTHING RETURNING payment_id, amount_minor)
 		UPDATE payments p SET refund_pending_minor = p.refund_pending_minor + renewed.amount_minor

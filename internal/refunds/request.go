@@ -60,6 +60,9 @@ type Requesting struct {
 	Order   uuid.UUID
 	Seat    int64
 	By      string // who asks, for the evidence
+	// BesideMinor is what went back of its payment by hand, where a person who knew of
+	// it has said that this goes all the same.
+	BesideMinor int64
 	// ProviderAmount tells an amount in the unit that the provider counts in.
 	ProviderAmount func(minor int64, currency string) (int64, error)
 }
@@ -70,7 +73,7 @@ func Request(ctx context.Context, tx pgx.Tx, r Requesting) (Standing, Asking, er
 	if err := as(ctx, tx, r.By); err != nil {
 		return Standing{}, "", err
 	}
-	o := Operation{Install: r.Install, Order: r.Order, Seat: &r.Seat, Reason: Requested}
+	o := Operation{Install: r.Install, Order: r.Order, Seat: &r.Seat, Reason: Requested, BesideMinor: r.BesideMinor}
 	var payment *uuid.UUID
 	err := tx.QueryRow(ctx, `
 		SELECT o.event_id, o.payment_id, l.amount_minor, o.currency

@@ -59,6 +59,9 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 				return err
 			}
 		}
+		if err := e.seen(ctx, tx, sent.Answer.Others); err != nil {
+			return err
+		}
 		mine := e.call != nil && *e.call == sent.ID
 		switch {
 		case mine:
@@ -97,6 +100,26 @@ func (l Ledger) Settle(ctx context.Context, sent Sent) (s Step, err error) {
 		return Step{}, fmt.Errorf("settle call %d of %s: %w", sent.ID, sent.Operation, err)
 	}
 	return s, nil
+}
+
+// seen hears of the refunds that a look saw beside the operation's own, and that none
+// of ours stands for, as if they had been told by notice: which may be lost.
+func (e entry) seen(ctx context.Context, tx pgx.Tx, others []Told) error {
+	for _, t := range others {
+		var ours bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM refund_operations WHERE id = $1 AND payment_id = $2)`, t.Operation, e.payment).Scan(&ours)
+		if err != nil {
+			return fmt.Errorf("whose refund %s is: %w", t.ProviderRefund, err)
+		}
+		if ours { // its own look finds it
+			continue
+		}
+		t.Provider, t.Operation = e.provider, ""
+		if _, err := Heard(ctx, tx, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish completes the call's row, once.

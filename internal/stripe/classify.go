@@ -101,6 +101,7 @@ func listed(r reply, want expected) refunds.Answer {
 		return answer(refunds.Unreadable, "the provider answered %d and no list of refunds", r.status)
 	}
 	var hand, last wireRefund
+	var others []refunds.Told
 	for _, raw := range page.Data {
 		w, ok := readRefund(raw)
 		if !ok {
@@ -115,15 +116,30 @@ func listed(r reply, want expected) refunds.Answer {
 		if want.madeByHand(w) {
 			hand = w
 		}
+		if other, ok := want.other(w); ok {
+			others = append(others, other)
+		}
 		last = w
 	}
 	switch {
 	case page.HasMore && last.ID != "":
-		return refunds.Answer{Outcome: refunds.NextPage, After: last.ID}
+		return refunds.Answer{Outcome: refunds.NextPage, After: last.ID, Others: others}
 	case hand.ID != "":
 		return refunds.Answer{Outcome: refunds.ByHand, Refund: hand.ID, Detail: "somebody refunded all of the payment by hand"}
 	}
-	return answer(refunds.NotThere, "none of the payment's refunds is this one; found %s", told(page.Data))
+	a := answer(refunds.NotThere, "none of the payment's refunds is this one; found %s", told(page.Data))
+	a.Others = others
+	return a
+}
+
+// other is a refund of the same payment that did not fail, as its notice tells of it:
+// whoever made it may have meant what this operation was to give back.
+func (e expected) other(w wireRefund) (refunds.Told, bool) {
+	currency := strings.ToUpper(w.Currency)
+	minor, err := FromProvider(*w.Amount, currency)
+	return refunds.Told{
+		ProviderPayment: e.payment, ProviderRefund: w.ID, Operation: w.Metadata["operation"], Status: w.Status, AmountMinor: minor, Currency: currency,
+	}, err == nil && w.PaymentIntent == e.payment && w.Status != "failed" && w.Status != "canceled"
 }
 
 // madeByHand is a refund of the whole payment that none of our operations

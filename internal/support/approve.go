@@ -147,6 +147,7 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 	var cause Reason
 	var own, same, waits, again bool
 	var operation, was string
+	var besideMinor int64
 	err = tx.QueryRow(ctx, `
 		SELECT install, cause, coalesce(amount_minor = $2 AND currency = $3 AND payment_id = $4, false), decision IS NULL,
 		  operation, coalesce(decision, ''), coalesce(decided_by = $5 AND note = left($6, 2000), false),
@@ -168,7 +169,7 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 		return OwnRequest, Answer{}, nil
 	}
 	if same {
-		same, err = l.stillDue(ctx, tx, cause)
+		same, besideMinor, err = l.stillDue(ctx, tx, cause)
 	}
 	if err != nil {
 		return "", Answer{}, err
@@ -179,7 +180,7 @@ func (d Desk) decide(ctx context.Context, tx pgx.Tx, w Deciding) (Decision, Answ
 	if err := decide(ctx, tx, w.Approval, "approved", w.By, w.Note); err != nil {
 		return "", Answer{}, err
 	}
-	a, err := d.request(ctx, tx, l, install, w.By)
+	a, err := d.request(ctx, tx, l, install, w.By, besideMinor)
 	return Approved, a, err
 }
 
@@ -202,14 +203,14 @@ func decidedBefore(ctx context.Context, tx pgx.Tx, line, operation string, was D
 }
 
 // stillDue: there is no operation of it, and its money is there. Money that
-// others sent back meanwhile is for another approval.
-func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (bool, error) {
+// others sent back meanwhile is for another approval; what they had before is told too.
+func (l line) stillDue(ctx context.Context, tx pgx.Tx, cause Reason) (due bool, byHandMinor int64, err error) {
 	m, err := refunds.LeftOf(ctx, tx, *l.payment)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	known, err := l.operation(ctx, tx)
-	return known == nil && m.Minor >= l.amountMinor && (m.ByHandMinor == 0 || cause == RefundedByHand), err
+	return known == nil && m.Minor >= l.amountMinor && (m.ByHandMinor == 0 || cause == RefundedByHand), m.ByHandMinor, err
 }
 
 // WhichApprovals are an organiser's, or everybody's; those that wait, or were decided.

@@ -98,13 +98,13 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 	case already+l.amountMinor > l.limitMinor:
 		return l.askAPerson(ctx, tx, d.Install, OverLimit, w.By)
 	}
-	return d.request(ctx, tx, l, d.Install, w.By)
+	return d.request(ctx, tx, l, d.Install, w.By, 0)
 }
 
-// request makes the line's operation.
-func (d Desk) request(ctx context.Context, tx pgx.Tx, l line, install, by string) (Answer, error) {
+// request makes the line's operation, beside what a person knows to have gone back by hand.
+func (d Desk) request(ctx context.Context, tx pgx.Tx, l line, install, by string, besideMinor int64) (Answer, error) {
 	s, asking, err := refunds.Request(ctx, tx, refunds.Requesting{
-		Install: install, Order: l.order, Seat: *l.seat, By: by, ProviderAmount: d.ProviderAmount,
+		Install: install, Order: l.order, Seat: *l.seat, By: by, ProviderAmount: d.ProviderAmount, BesideMinor: besideMinor,
 	})
 	if err != nil {
 		return Answer{}, err
