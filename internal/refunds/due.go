@@ -48,7 +48,7 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		late AS (
 		  SELECT id FROM refund_operations
 		  WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $4::interval
-		    AND call IS NULL AND next_at <= clock_timestamp()
+		    AND call IS NULL AND next_at <= clock_timestamp() AND late_looks < $5
 		    AND NOT EXISTS (SELECT FROM first) AND NOT EXISTS (SELECT FROM rest)
 		    AND NOT EXISTS (SELECT FROM refund_operations WHERE status = 'confirmed' AND call IS NOT NULL)
 		  ORDER BY ended_at, id LIMIT 1),
@@ -57,7 +57,7 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		  f.doubt, f.resend, f.look_after, f.outcome, f.late_looks, f.id, coalesce(p.provider_payment_id, ''), coalesce(f.provider_refund_id, ''),
 		  f.request, f.amount_minor, p.captured_minor, f.currency, clock_timestamp()
 		FROM job JOIN refund_operations f USING (id) JOIN payments p ON p.id = f.payment_id`,
-		MostLooks, MostSends, KeyLife, cmp.Or(l.LookLateAfter, LookLateAfter))
+		MostLooks, MostSends, KeyLife, cmp.Or(l.LookLateAfter, LookLateAfter), MostLateLooks)
 	if err != nil {
 		return Due{}, fmt.Errorf("due refunds: %w", err)
 	}

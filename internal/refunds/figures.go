@@ -47,6 +47,7 @@ func (l Ledger) Read(ctx context.Context) (Figures, error) {
 		return f, fmt.Errorf("refund figures: %w", err)
 	}
 	err = l.Pool.QueryRow(ctx, `SELECT count(*) FROM refund_operations
-		WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $1::interval`, cmp.Or(l.LookLateAfter, LookLateAfter)).Scan(&f.Late)
+		WHERE status = 'confirmed' AND late_look_over_at IS NULL AND late_looks < $2
+		  AND ended_at <= clock_timestamp() - $1::interval`, cmp.Or(l.LookLateAfter, LookLateAfter), MostLateLooks).Scan(&f.Late)
 	return f, wrap("refund figures", err)
 }

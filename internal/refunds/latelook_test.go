@@ -118,7 +118,7 @@ func TestALateLookLeavesWhatIsConfirmed(t *testing.T) {
 				}
 			}
 			d.daysLater(id)
-			if j := d.due().Late; c.answer.Outcome != "" && j != nil {
+			if j := d.due().Late; j != nil {
 				t.Errorf("asked about again, after %d looks: %+v", looks, j)
 			}
 			var asked int
@@ -370,4 +370,38 @@ func TestADeniedRefundThatIsToldOfAgainIsNotSentTwice(t *testing.T) {
 			d.judged()
 		})
 	}
+}
+
+// A late look whose refunder ended is one of the twenty, and the next is six hours later.
+// Once they are spent that refund is not asked about any more, and all others are.
+func TestLateLooksThatAreLostKeepNoOtherWaiting(t *testing.T) {
+	d := openDesk(t)
+	ann := d.owed("ann")
+	d.answer(yes("re_ann"))
+	ben := d.owed("ben")
+	d.answer(yes("re_ben"))
+	d.daysLater(ann)
+	for n := range refunds.MostLateLooks {
+		d.exec(`UPDATE refund_operations SET next_at = now() WHERE id = $1`, ann)
+		d.looksLate(ann)
+		d.reign.End(t.Context())
+		d.reign = d.succeed()
+		if _, err := d.reign.Recover(t.Context(), d.Pool); err != nil {
+			t.Fatal(err)
+		}
+		if due := d.due(); due.Late != nil {
+			t.Fatalf("look %d was lost: due again at once", n+1)
+		}
+	}
+	d.exec(`UPDATE refund_operations SET next_at = now() WHERE id = $1`, ann)
+	if n := d.Count(t, `SELECT count(*) FROM refund_operations WHERE id = $1 AND late_looks = 20 AND late_look_over_at IS NOT NULL`, ann); n != 1 {
+		t.Error("twenty late looks were lost, and it is to be asked about again")
+	}
+	d.exec(`UPDATE refund_operations SET late_look_over_at = NULL WHERE id = $1`, ann) // as before this was counted
+	d.daysLater(ben)
+	if f, err := d.ledger.Read(t.Context()); err != nil || f.Late != 1 {
+		t.Errorf("%d late looks are due, %v; want one", f.Late, err)
+	}
+	d.exec(`UPDATE refund_operations SET ended_at = now() - interval '9 days' WHERE id = $1`, ann)
+	d.settle(d.looksLate(ben), yes("re_ben"))
 }

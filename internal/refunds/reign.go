@@ -109,7 +109,8 @@ func (r *Reign) Ours(ctx context.Context) error {
 }
 
 // Recover takes over what a predecessor left in the middle: whatever was
-// submitted may have had its effect, and is looked up.
+// submitted may have had its effect, and is looked up. A late look that was under way
+// has no answer, and counts as any other without one.
 func (r *Reign) Recover(ctx context.Context, pool *pgxpool.Pool) (left int64, err error) {
 	err = pg.InTx(ctx, pool, func(tx pgx.Tx) error {
 		if err := as(ctx, tx, "outlet"); err != nil {
@@ -126,8 +127,9 @@ func (r *Reign) Recover(ctx context.Context, pool *pgxpool.Pool) (left int64, er
 			  status = CASE WHEN status = 'submitted' THEN 'unknown' ELSE status END,
 			  doubt = doubt OR status = 'submitted',
 			  outcome = CASE WHEN status = 'submitted' THEN 'lost' ELSE outcome END,
-			  next_at = clock_timestamp() + CASE WHEN status = 'submitted' THEN $1::interval ELSE interval '0' END
-			WHERE call IS NOT NULL`, Case{}.untilLook())
+			  next_at = clock_timestamp() + CASE status WHEN 'submitted' THEN $1::interval WHEN 'confirmed' THEN $2::interval ELSE interval '0' END,
+			  late_look_over_at = CASE WHEN status = 'confirmed' AND late_looks >= $3 THEN clock_timestamp() ELSE late_look_over_at END
+			WHERE call IS NOT NULL`, Case{}.untilLook(), untilLateLook, MostLateLooks)
 		if err != nil {
 			return fmt.Errorf("operations left: %w", err)
 		}
