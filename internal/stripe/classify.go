@@ -14,7 +14,7 @@ import (
 //
 //	2xx, this operation's refund, in all we ask   its own status (standing)
 //	2xx, a list                                   the same, not_there, next_page, by_hand, differs
-//	2xx, by its name, one that others made        its own status (standing)
+//	2xx, by its name, of as much for this line    its own status (standing)
 //	2xx, another refund, or none                  differs, unreadable: not confirmed
 //	3xx, not followed                             redirected
 //	4xx that the provider did not write           unreadable
@@ -42,11 +42,11 @@ func classify(r reply, c refunds.Call, want expected) refunds.Answer {
 	if !ok {
 		return answer(refunds.Unreadable, "the provider answered %d and no refund", r.status)
 	}
-	if c.ByOthers && c.Verb == refunds.Retrieve && w.ID == c.ProviderRefund && w.PaymentIntent == want.payment {
+	if c.ByOthers && c.Verb == refunds.Retrieve && w.ID == c.ProviderRefund && want.gaveBack(w) {
 		return standing(w)
 	}
 	if !want.is(w) || c.Verb == refunds.Retrieve && w.ID != c.ProviderRefund {
-		return answer(refunds.Differs, "the answer is about another refund (%s)", w.ID)
+		return answer(refunds.Differs, "the answer is about another refund (%s, of %d %s of %s)", w.ID, *w.Amount, w.Currency, w.PaymentIntent)
 	}
 	return standing(w)
 }
@@ -147,6 +147,14 @@ func (e expected) other(w wireRefund) (refunds.Told, bool) {
 func (e expected) madeByHand(w wireRefund) bool {
 	return w.Metadata["operation"] == "" && w.Status == "succeeded" && w.PaymentIntent == e.payment &&
 		w.Currency == e.currency && *w.Amount == e.amount && e.amount == e.captured
+}
+
+// gaveBack holds for a refund that none of our requests made and that gave back what
+// this operation was to: as much, of the same payment, and in no other line's name.
+func (e expected) gaveBack(w wireRefund) bool {
+	line := func(operation string) string { stem, _, _ := strings.Cut(operation, "#"); return stem }
+	of := w.Metadata["operation"]
+	return w.PaymentIntent == e.payment && w.Currency == e.currency && *w.Amount == e.amount && (of == "" || line(of) == line(e.operation))
 }
 
 func told(data []json.RawMessage) string {

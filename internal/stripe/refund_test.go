@@ -141,10 +141,11 @@ func TestEachAnswerIsClassified(t *testing.T) {
 	}
 }
 
-// A refund that others made is asked after by its name: it is known by that and by its
-// payment, and not by what none of our requests put into it.
+// A refund that others made is asked after by its name: it gave back what the operation
+// was to only if it is of the same payment, amount and currency, and is told as no other
+// line's; what none of our requests put into it says nothing.
 func TestARefundThatOthersMadeIsKnownByItsName(t *testing.T) {
-	hand := refund("re_1", "re_3", `"operation":"refund:o:p",`, "", "1000", "400")
+	hand := refund("re_1", "re_3", `"operation":"refund:o:p",`, "")
 	for _, c := range []struct {
 		what, body string
 		verb       refunds.Verb
@@ -154,6 +155,10 @@ func TestARefundThatOthersMadeIsKnownByItsName(t *testing.T) {
 		{"failed", strings.Replace(hand, "succeeded", "failed", 1), refunds.Retrieve, refunds.Failed},
 		{"of another payment", strings.Replace(hand, "pi_1", "pi_2", 1), refunds.Retrieve, refunds.Differs},
 		{"another", strings.Replace(hand, "re_3", "re_4", 1), refunds.Retrieve, refunds.Differs},
+		{"of another amount", strings.Replace(hand, "1000", "400", 1), refunds.Retrieve, refunds.Differs},
+		{"of another currency", strings.Replace(hand, "eur", "usd", 1), refunds.Retrieve, refunds.Differs},
+		{"another line's", refund("re_1", "re_3", "refund:o:p", "refund:o:q"), refunds.Retrieve, refunds.Differs},
+		{"the next operation's of the line", refund("re_1", "re_3", "refund:o:p", "refund:o:p#2"), refunds.Retrieve, refunds.Succeeded},
 		{"what we send has to be ours", hand, refunds.Create, refunds.Differs},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
