@@ -28,7 +28,8 @@ type Due struct {
 // queue operations meanwhile.
 const restless = 250 * time.Millisecond
 
-// Due reads the oldest due operation of each group, by acceptance, and where there is
+// Due reads the oldest due operation of each group, by acceptance, what is on its way
+// at the provider after all else of the rest, and where there is
 // none, the oldest confirmed one that is to be looked at once more, one at a time.
 // Whoever has a call under way is not due.
 func (l Ledger) Due(ctx context.Context) (d Due, err error) {
@@ -44,7 +45,8 @@ func (l Ledger) Due(ctx context.Context) (d Due, err error) {
 		    -- What has neither a look nor a send left is GiveUp's.
 		    AND (status <> 'unknown' OR look_after <> '' OR looks < $1 + pushes
 		      OR resend AND sends < $2 + pushes AND first_sent_at > clock_timestamp() - $3::interval)
-		  ORDER BY accepted_at, id LIMIT 1),
+		  -- Nothing is in doubt of what is on its way: it gives way to what is.
+		  ORDER BY status = 'pending', accepted_at, id LIMIT 1),
 		late AS (
 		  SELECT id FROM refund_operations
 		  WHERE status = 'confirmed' AND late_look_over_at IS NULL AND ended_at <= clock_timestamp() - $4::interval

@@ -46,3 +46,28 @@ func TestALateRefundThatFailedIsOneQuestion(t *testing.T) {
 		t.Errorf("%d items of a refused refund, %d of them that it is late; want one question", n, late())
 	}
 }
+
+// What is on its way at the provider is asked after when nothing in doubt is due: however
+// many there are, and however much older, a lost answer is looked up and a push is made.
+func TestWhatIsOnItsWayGivesWayToWhatIsInDoubt(t *testing.T) {
+	d := openDesk(t)
+	ann := d.owed("ann")
+	d.answer(refunds.Answer{Outcome: refunds.OnItsWay, Refund: "re_ann"})
+	ben := d.owed("ben")
+	d.exec(`UPDATE refund_operations SET next_at = 'infinity' WHERE id = $1`, ann)
+	j := d.due().First
+	call, _, ok, err := d.reign.Submit(t.Context(), *j, refunds.Create)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	d.settle(refunds.Sent{ID: call, Operation: ben, Verb: refunds.Create}, says(refunds.TimedOut))
+	d.hurry()
+	if j := d.due().Rest; j == nil || j.Ask.Operation != ben {
+		t.Fatalf("due: %+v, want the look at what was lost", j)
+	}
+	d.answer(yes("re_ben"))
+	d.hurry()
+	if j := d.due().Rest; j == nil || j.Ask.Operation != ann {
+		t.Fatalf("due: %+v, want what is on its way", j)
+	}
+}
