@@ -18,9 +18,10 @@ import (
 // on, so that the same choice sent twice is one attempt, and another choice
 // from the same page (the back button) is another.
 type choice struct {
-	key  string
-	wish wish
-	gone []string // of the seats that it named, when it was refused for them
+	key     string
+	wish    wish
+	general map[string]int // by tier, as they were filled in; a claim is of one
+	gone    []string       // of the seats that it named, when it was refused for them
 }
 
 func (ch choice) attempt() string {
@@ -38,6 +39,7 @@ func (ch choice) ticked() map[string]bool {
 
 func readChoice(c *fiber.Ctx) (ch choice) {
 	var best inventory.Best
+	ch.general = map[string]int{}
 	for name, value := range c.Request().PostArgs().All() {
 		tier, general := strings.CutPrefix(string(name), "quantity:")
 		n, _ := strconv.Atoi(string(value))
@@ -51,7 +53,8 @@ func readChoice(c *fiber.Ctx) (ch choice) {
 		case string(name) == "seat":
 			ch.wish.Seats = append(ch.wish.Seats, string(value))
 		case general && n > 0:
-			ch.wish.Tier, ch.wish.Quantity = tier, n
+			ch.general[tier] += n // an older page has a field for each section
+			ch.wish.Tier, ch.wish.Quantity = tier, ch.general[tier]
 		case string(name) == "best":
 			best.Count, ch.wish.Best = n, &best
 		case string(name) == "best-tier":
@@ -80,6 +83,8 @@ func (p *pages) claim(c *fiber.Ctx) error {
 		return p.pick(c, ch, p.tongue(c).Say("seats.choose_first"))
 	case len(ch.wish.Seats) > 0 && ch.wish.Tier != "":
 		return p.pick(c, ch, p.tongue(c).Say("seats.one_of_two"))
+	case len(ch.general) > 1:
+		return p.pick(c, ch, p.tongue(c).Say("seats.one_tier"))
 	}
 	if err := ch.wish.check(); err != nil {
 		return p.refused(c, ch, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -29,11 +30,14 @@ type seatsPage struct {
 	List          template.HTML
 }
 
+// generalGroup is one tier's units: a claim names the tier, and so no section can be
+// chosen.
 type generalGroup struct {
-	Section, Tier string
-	AmountMinor   int64
-	Free          int64
-	Kept          bool // for a presale's code
+	Sections, Tier string
+	AmountMinor    int64
+	Free           int64
+	Kept           bool // all of it for a presale's code
+	Wanted         int  // as it was filled in
 }
 
 // picker is the list as everybody without a choice gets it: written once for
@@ -69,21 +73,30 @@ func (p *pages) list(l *tongue, h *Hall, count *inventory.Count, chosen map[stri
 	return &picker{count, template.HTML(b.String()), len(sections) > 0}, err //nolint:gosec // a template wrote it
 }
 
-// general is the standing places that are free, by a code or without one.
-func (h *Hall) general(count *inventory.Count) (out []generalGroup) {
+// general is the standing places that are free, by a code or without one, by tier; of
+// what was filled in all that was.
+func (h *Hall) general(l *tongue, count *inventory.Count, wanted map[string]int) (out []generalGroup) {
 	if count == nil || len(h.tiers) == 0 {
 		return nil
 	}
-	prices := map[string]int64{}
+	type lot struct{ section, tier string }
+	prices := map[lot]int64{}
 	for _, seat := range h.plan.Seats {
 		if seat.Kind == "general" {
-			prices[seat.Tier] = seat.AmountMinor
+			prices[lot{seat.Section, seat.Tier}] = seat.AmountMinor
 		}
 	}
 	for _, c := range count.Sections {
-		if price, ok := prices[c.Tier]; ok && c.Free+c.Kept > 0 {
-			out = append(out, generalGroup{c.Section, c.Tier, price, c.Free + c.Kept, c.Free == 0})
+		price, ok := prices[lot{c.Section, c.Tier}]
+		if !ok || c.Free+c.Kept == 0 {
+			continue
 		}
+		if i := slices.IndexFunc(out, func(g generalGroup) bool { return g.Tier == c.Tier }); i >= 0 {
+			out[i].Sections += l.Say("seats.or") + c.Section
+			out[i].Free, out[i].Kept = out[i].Free+c.Free+c.Kept, out[i].Kept && c.Free == 0
+			continue
+		}
+		out = append(out, generalGroup{c.Section, c.Tier, price, c.Free + c.Kept, c.Free == 0, wanted[c.Tier]})
 	}
 	return out
 }
@@ -121,7 +134,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 		frame: p.frame(c, p.tongue(c).Say("seats.heading"), "/seats"), Key: was.key, Currency: hall.plan.Currency, Code: was.wish.Code,
 		Quota: pass.Quota, Until: pass.ExpiresAt,
 		Hall:    hall.drawing.says(p.tongue(c).Say("hall.picker"), hall.last.Load()),
-		General: hall.general(hall.last.Load()), List: shown.list,
+		General: hall.general(p.tongue(c), hall.last.Load(), was.general), List: shown.list,
 		Best: hall.bestOf(c.Params("event"), was.key, pass.Quota),
 	}
 	s.Near = hall.near(p.tongue(c), was.gone, was.ticked())

@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"waitroom/internal/inventory"
+	"waitroom/internal/seating"
 )
 
 func (w *world) byHand(t *testing.T) {
@@ -291,4 +293,56 @@ func (w *world) paidAnew(t *testing.T) {
 	})
 	b.pay()
 	b.heading("This seat is yours")
+}
+
+// oneTier: who fills in two prices of standing places is told to choose one, and keeps
+// what was filled in; nothing is taken before.
+func (w *world) oneTier(t *testing.T) {
+	t.Parallel()
+	for _, script := range []bool{true, false} {
+		e := w.sale(t, families(t))
+		b := w.tab(t)
+		if !script {
+			b.withoutScript()
+		}
+		b.goIn(e)
+		fill := func(tier, n string) {
+			ask[bool](b, fmt.Sprintf(`(() => {
+				const f = document.querySelector('input[name="quantity:%s"]');
+				f.value = %q;
+				return f.dispatchEvent(new Event("change", {bubbles: true})) })()`, tier, n))
+		}
+		fill("Adult", "2")
+		fill("Child", "1")
+		if script {
+			b.sees("no sum of both", `chosen.textContent.includes("one price at a time") && !chosen.textContent.includes("×")`)
+		}
+		b.press("Take these seats")
+		b.sees("the refusal", `document.querySelector("[role=alert]")?.textContent.includes("one price at a time")`)
+		if kept := ask[[]string](b, `[...document.querySelectorAll("#pick input[type=number]")].map(f => f.value)`); !slices.Equal(kept, []string{"2", "1"}) {
+			t.Errorf("script %v: filled in are %v, want 2 and 1 as before", script, kept)
+		}
+		fill("Child", "0")
+		if script {
+			b.sees("what is chosen", `chosen.textContent.includes("2 × Adult")`)
+		}
+		b.press("Take these seats")
+		b.heading("Pay for your seats")
+		if n := w.count(t, "SELECT count(*) FROM seats WHERE event_id = '"+e+"' AND order_id IS NOT NULL AND price_tier = 'Adult'"); n != 2 {
+			t.Errorf("script %v: %d places for adults are in the cart, want 2", script, n)
+		}
+	}
+}
+
+// families is a floor with places for adults and for children.
+func families(t *testing.T) inventory.Hall {
+	t.Helper()
+	sold, err := seating.Sell(seating.Plan{}, seating.Offer{
+		Currency: "EUR", Prices: []seating.Price{{Category: "Adult", AmountMinor: 4000}, {Category: "Child", AmountMinor: 1000}},
+		Admissions: []seating.Admission{{Section: "Floor", Category: "Adult", Count: 20}, {Section: "Floor", Category: "Child", Count: 20}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept(sold)
 }

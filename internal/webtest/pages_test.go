@@ -10,6 +10,7 @@ func TestPages(t *testing.T) {
 	t.Run("a purchase without a script", w.withoutScript)
 	t.Run("the best seats, without a script", w.best)
 	t.Run("a refused seat is named and the others kept", w.refused)
+	t.Run("standing places are taken at one price at a time", w.oneTier)
 	t.Run("a place stays the same", w.again)
 	t.Run("a place given up in one tab is given up in all", w.leftElsewhere)
 	t.Run("a pass that ran out by another tab is told at the door", w.overElsewhere)

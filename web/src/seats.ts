@@ -22,6 +22,11 @@ function count(note = ""): void {
     parts.push(q.value + " × " + q.name.slice(q.name.indexOf(":") + 1));
     sum += Number(q.value) * Number(q.dataset["price"]);
   }
+  const tiers = general.filter((q) => Number(q.value) > 0).length;
+  if (tiers && picked.length || tiers > 1) { // the claim is refused: no sum of what cannot be had at once
+    out.textContent = (note && note + " ") + say(picked.length ? "seats.one_of_two" : "seats.one_tier");
+    return;
+  }
   const text = parts.join("; ");
   out.textContent = (note && note + " ") + (text ? text + (hall && sum ? " – " + hall.money(sum) : "") : say("seats.none_chosen"));
 }
