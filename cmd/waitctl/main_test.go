@@ -114,6 +114,16 @@ func TestANewPlanKeepsHowTheBestSeatsAreChosen(t *testing.T) {
 	}
 }
 
+// The new plan lacks a tier that has a limit: that is what is said, and which tier.
+func TestAPlanThatLacksALimitedTierIsRefusedForThat(t *testing.T) {
+	w := newWaitctl(t)
+	plan := w.file("h.csv", "guid,section,row,number,x,y,category\ng1,S,A,1,0,0,Balcony\n")
+	w.want(0, "created", "event", "create", "-f", w.file("e.yaml", "id: gala\ntitle: A\ncurrency: EUR\nrate: 20\nopens_at: now\nplan: "+plan+"\nprices: {Balcony: 19}\ntier_limits: {Balcony: 1}\n"))
+	other := w.file("i.csv", "guid,section,row,number,x,y,category\ng1,S,A,1,0,0,Floor\n")
+	w.want(2, "lacks what the event's limits or presales name: ", "plan", "import", "--event", "gala", "--file", other, "--prices", "Floor=5", "--replace")
+	w.want(2, "Balcony", "plan", "import", "--event", "gala", "--file", other, "--prices", "Floor=5", "--replace")
+}
+
 // A plan that never ends is not read, wherever it is named.
 func TestOnlyFilesAreRead(t *testing.T) {
 	w := newWaitctl(t)

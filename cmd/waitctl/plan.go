@@ -193,6 +193,8 @@ func (c *planImportCmd) refusal(outcome inventory.Import, detail string) error {
 		return refuse("event %s has a plan; --replace takes its place", c.Event)
 	case inventory.HoldsLost:
 		return refuse("the new plan lacks seats that are held back: %s", detail)
+	case inventory.RulesLost:
+		return refuse("the new plan lacks what the event's limits or presales name: %s", detail)
 	case inventory.ImportClosed:
 		return refuse("the sale of event %s is closed", c.Event)
 	}
