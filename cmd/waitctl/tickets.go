@@ -23,7 +23,7 @@ type ticketsVerifyCmd struct {
 	Code    string `arg:"" help:"The code, as it was read; - reads it from standard input."`
 	Event   string `required:"" help:"The event whose door it is."`
 	Keys    string `required:"" help:"The keys that codes are signed with: a file, or the address of …/v1/public/code-keys."`
-	Revoked string `help:"A file of the revocations feed, its pages one after another. Left out: whether it was revoked is not known."`
+	Revoked string `help:"A file of the revocations feed, its pages one after another, to the last. Left out: whether it was revoked is not known."`
 }
 
 func (c *ticketsVerifyCmd) Run(ctx context.Context, out io.Writer) error {
@@ -63,6 +63,8 @@ func (c *ticketsVerifyCmd) Run(ctx context.Context, out io.Writer) error {
 }
 
 // revokedAt looks a ticket up in the feed's pages; known: there was a feed to look in.
+// What is no feed (nothing, or a refusal that was saved as one), or ends before the
+// feed did, tells of no ticket that it was not revoked.
 func (c *ticketsVerifyCmd) revokedAt(id string) (at string, known bool, err error) {
 	if c.Revoked == "" {
 		return "", false, nil
@@ -72,18 +74,27 @@ func (c *ticketsVerifyCmd) revokedAt(id string) (at string, known bool, err erro
 		return "", false, err
 	}
 	defer file.Close() //nolint:errcheck // read only
+	more := true
 	for pages := json.NewDecoder(file); pages.More(); {
 		var page struct {
-			Revocations []struct{ Ticket, At string }
+			Revocations *[]struct{ Ticket, At string }
+			More        *bool
 		}
 		if err := pages.Decode(&page); err != nil {
 			return "", false, refuse("%s: %v", c.Revoked, err)
 		}
-		for _, r := range page.Revocations {
+		if page.Revocations == nil || page.More == nil {
+			return "", false, refuse("%s is no feed of revocations: a page has revocations, next and more", c.Revoked)
+		}
+		more = *page.More
+		for _, r := range *page.Revocations {
 			if r.Ticket == id {
 				return r.At, true, nil
 			}
 		}
+	}
+	if more {
+		return "", false, refuse("%s has no last page of the feed of revocations: what follows is not known", c.Revoked)
 	}
 	return "", true, nil
 }

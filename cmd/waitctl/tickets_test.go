@@ -39,6 +39,29 @@ func TestACodeIsCheckedOffline(t *testing.T) {
 	w.want(2, "none of these keys", "tickets", "verify", code, "--event", "gala", "--keys", w.file("other.json", string(other.JWKS())))
 }
 
+// A feed that is none (a file that stayed empty, a refusal that was saved as one), or
+// whose end is missing, tells of no code that it was not revoked.
+func TestWhatIsNoFeedTellsOfNothing(t *testing.T) {
+	w := waitctl{T: t}
+	keys, _ := codeKeys(t)
+	code, err := keys.Sign(ticket.Ticket{Event: "gala", Seat: 12, Generation: ticket.Generation(uuid.New(), time.Now())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := w.file("keys.json", string(keys.JWKS()))
+	page := `{"revocations":[{"no":1,"ticket":"00000000000000","seat":"x","at":"2026-01-01T00:00:00Z"}],"next":1,"more":true}`
+	for feed, says := range map[string]string{
+		``:   "has no last page",
+		`{}`: "is no feed of revocations",
+		`{"revocations":null,"next":0,"more":false}`:                                              "is no feed of revocations",
+		`{"code":"token_missing","status":401,"title":"No key","type":"/problems/token_missing"}`: "is no feed of revocations",
+		page:        "has no last page",
+		page + `{}`: "is no feed of revocations",
+	} {
+		w.want(2, says, "tickets", "verify", "--event", "gala", "--keys", set, code, "--revoked", w.file("feed.json", feed))
+	}
+}
+
 func codeKeys(t *testing.T) (*ticket.Keys, string) {
 	t.Helper()
 	pem, err := ticket.NewKey()
