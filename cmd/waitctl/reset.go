@@ -61,6 +61,8 @@ func whyNotReset(event string, b inventory.Begun) string {
 		return "the lobby has closed: say when the new one does with --lobby-closes-at, and with --opens-at when the sale begins"
 	case inventory.OldBeacon:
 		return "the beacon's value may be known before the new lobby closes: name a later one with --beacon"
+	case inventory.OpensPast:
+		return "the opening is past: with --opens-at say a time to come, or leave it out to open as it was"
 	case inventory.TooSoon:
 		return fmt.Sprintf("the opening is less than %s after the lobby closes: the draw comes between; see --opens-at", inventory.DrawLead)
 	case inventory.NoDraw:

@@ -38,6 +38,7 @@ const (
 	OrdersStand Change = "orders_stand"
 	LobbyPast   Change = "lobby_past"   // the lobby would be closed already
 	OldBeacon   Change = "old_beacon"   // its value may be known before the lobby closes
+	OpensPast   Change = "opens_past"   // the opening that was given is over: who comes first would be let in at once
 	TooSoon     Change = "too_soon"     // the opening leaves no time for the draw
 	NoDraw      Change = "no_draw"      // there is none to give a lobby's time or a beacon
 	EndsFirst   Change = "closes_first" // the sale, or the lobby, would close before it opens
@@ -147,6 +148,8 @@ func (a Anew) refused(now time.Time, old Event, orders int) Change {
 		return EventClosed
 	case orders > 0 && !a.Orders:
 		return OrdersStand
+	case !a.OpensAt.IsZero() && a.OpensAt.Before(now.Add(-PastOpening)):
+		return OpensPast
 	case e.ClosesAt != nil && !e.ClosesAt.After(e.OpensAt):
 		return EndsFirst
 	case e.Draw == nil && (!a.LobbyOpensAt.IsZero() || !a.LobbyClosesAt.IsZero() || a.Beacon != ""):

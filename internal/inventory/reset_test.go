@@ -30,6 +30,7 @@ func TestAnEventIsBegunAnew(t *testing.T) {
 		{"closed", Anew{}, EventClosed, 0},
 		{s.event, Anew{Beacon: "drand, round 9"}, NoDraw, 0},
 		{s.event, Anew{LobbyClosesAt: later}, NoDraw, 0},
+		{s.event, Anew{OpensAt: now.AddDate(-1, 0, 0)}, OpensPast, 0},
 		{s.event, Anew{}, Changed, 2},
 		{s.event, Anew{OpensAt: later}, Changed, 3},
 		{"lobby", Anew{}, Changed, 2},

@@ -33,8 +33,8 @@ func Check(e inventory.Event, hall *inventory.Hall, now time.Time) error {
 }
 
 // past names a time that is over: a sale with last year's dates would be over at
-// once, or begin at once and let in whoever comes first, and a lobby that has closed
-// has nobody in it to draw. The times of a sale that is there are held to the same.
+// once, or begin at once and let in whoever comes first, a lobby that has closed has
+// nobody in it to draw, and what is for codes alone until then is everybody's. The times of a sale that is there are held to the same.
 func past(e inventory.Event, now time.Time) (setting, why string) {
 	switch {
 	case e.OpensAt.Before(now.Add(-inventory.PastOpening)):
@@ -43,6 +43,11 @@ func past(e inventory.Event, now time.Time) (setting, why string) {
 		return "draw.lobby_closes_at", fmt.Sprintf("%s is past: want a time to come, or nobody can be drawn", e.Draw.LobbyClosesAt.Format(time.RFC3339))
 	case e.ClosesAt != nil && !e.ClosesAt.After(now):
 		return "closes_at", e.ClosesAt.Format(time.RFC3339) + " is past: want a time to come, or nobody is ever let in"
+	}
+	for _, p := range e.Presales {
+		if p.Until != nil && !p.Until.After(now) {
+			return "presales." + p.Name + ".until", p.Until.Format(time.RFC3339) + " is past: want a time to come, or what is for its codes alone is everybody's at once"
+		}
 	}
 	return "", ""
 }

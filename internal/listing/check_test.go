@@ -24,6 +24,8 @@ func TestTimesThatArePastAreNotListed(t *testing.T) {
 		{"opens_at: 2026-03-01T10:00:00+01:00\ndraw:\n  lobby_opens_at: 2026-03-01T09:30:00+01:00\n  lobby_closes_at: 2026-03-01T09:58:00+01:00", "opens_at"},
 		{"opens_at: 2026-11-30T12:05:00Z\ndraw:\n  lobby_opens_at: 2026-11-30T11:00:00Z\n  lobby_closes_at: 2026-11-30T12:00:00Z", "draw.lobby_closes_at"},
 		{"opens_at: 2026-11-30T12:05:00Z\ndraw:\n  lobby_opens_at: 2026-11-30T11:00:00Z\n  lobby_closes_at: 2026-11-30T12:00:01Z", ""},
+		{"opens_at: now\npresales: [{name: fans, tiers: [Floor], until: 2026-03-01T12:00:00+01:00}]", "presales.fans.until"},
+		{"opens_at: now\npresales: [{name: fans, tiers: [Floor], until: 2026-11-30T12:00:01Z}]", ""},
 	} {
 		f, err := seating.ParseEvent("event.yaml", []byte("id: spring\ntitle: Gala\ncurrency: EUR\nrate: 20\n"+c.times+"\n"), now)
 		if err != nil {
