@@ -71,6 +71,7 @@ func TestAnOrganiserKeepsAnEndpoint(t *testing.T) {
 	looks.want(looks.ask("POST", endpointsPath, "a2", wish), 403, "scope_missing")
 	d.want(d.ask("POST", endpointsPath, "a2", map[string]any{"url": "http://hooks.example.com"}), 422, "senseless_setting")
 	d.want(d.ask("POST", endpointsPath, "a2", map[string]any{"url": still, "secret": "mine"}), 400, "bad_request")
+	d.want(d.ask("POST", endpointsPath, "a2", map[string]any{"URL": still}), 400, "bad_request")
 	at := endpointsPath + "/" + made.Endpoint.ID
 
 	// GET then PUT is nothing; what was edited meanwhile is not overwritten.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"mime"
+	"reflect"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -146,7 +147,7 @@ func jsonKind(c *fiber.Ctx) error {
 	return nil
 }
 
-// strictly decodes one JSON value, with no member that we do not know.
+// strictly decodes one JSON value, with no member that we do not know; URL is not url.
 func strictly(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -155,6 +156,9 @@ func strictly(text []byte, into any) error {
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return problem("bad_request", "there is more than one JSON value")
+	}
+	if name := misnamed(text, reflect.TypeOf(into)); name != "" {
+		return problem("bad_request", fmt.Sprintf("unknown field %q", name))
 	}
 	return nil
 }
