@@ -122,21 +122,31 @@ var errResting = errors.New("redis rests after a fault")
 
 // ask runs one script, once. The effect of one that failed is not known.
 func (g *Gate) ask(ctx context.Context, s *redis.Script, keys []string, args ...any) (any, error) {
+	var out any
+	err := g.within(ctx, func(ctx context.Context) (err error) {
+		out, err = s.Run(ctx, g.client, keys, args...).Result()
+		return err
+	})
+	return out, err
+}
+
+// within bounds a question to Redis. After a fault none is asked for a while.
+func (g *Gate) within(ctx context.Context, question func(context.Context) error) error {
 	now := time.Now()
 	if now.UnixNano() < g.rests.Load() {
-		return nil, errResting
+		return errResting
 	}
 	asked, cancel := context.WithTimeout(ctx, g.Limit)
 	defer cancel()
-	out, err := s.Run(asked, g.client, keys, args...).Result()
+	err := question(asked)
 	g.metrics.latency.Observe(time.Since(now).Seconds())
 	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err() // whoever asked went: no fault of Redis's
+		return ctx.Err() // whoever asked went: no fault of Redis's
 	}
 	if err != nil && !errors.Is(err, redis.Nil) {
 		g.metrics.faults.Inc()
 		g.rests.Store(time.Now().Add(g.Rest).UnixNano())
-		return nil, fmt.Errorf("redis: %w", err)
+		return fmt.Errorf("redis: %w", err)
 	}
-	return out, nil
+	return nil
 }

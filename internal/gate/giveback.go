@@ -44,6 +44,7 @@ for i = have + 3, #ARGV, 3 do
 end
 if units > 0 and redis.call('HEXISTS', KEYS[1], 'free') == 1 then
   redis.call('HINCRBY', KEYS[1], 'free', units)
+  redis.call('HINCRBY', KEYS[1], 'moves', 1)
 end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now - keep, 'LIMIT', 0, 500)) do
   redis.call('ZREM', KEYS[3], id)

@@ -27,7 +27,15 @@ func (m *mortal) DialHook(next redis.DialHook) redis.DialHook {
 }
 
 func (m *mortal) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
+	return func(ctx context.Context, cmds []redis.Cmder) error { // reads alone
+		if m.left.Add(-1) >= 0 {
+			return next(ctx, cmds)
+		}
+		for _, cmd := range cmds {
+			cmd.SetErr(errDead)
+		}
+		return errDead
+	}
 }
 
 func (m *mortal) ProcessHook(next redis.ProcessHook) redis.ProcessHook {

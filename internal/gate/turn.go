@@ -53,7 +53,7 @@ for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
   local size = string.match(redis.call('HGET', KEYS[3], id) or '', '^(%d+):')
   if size then free = free - tonumber(size) end
 end
-redis.call('HSET', KEYS[1], 'free', free, 'stamp', ARGV[2])
+redis.call('HSET', KEYS[1], 'free', free, 'stamp', ARGV[2], 'loan', 0)
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 redis.call('PEXPIRE', KEYS[3], ARGV[4])
@@ -235,22 +235,12 @@ func (g *Gate) seed(ctx context.Context, l lane, seen Seen) error {
 // Count is what the gate has of a tier, over all shards. known: each of them has a
 // count.
 func (g *Gate) Count(ctx context.Context, event string, epoch int64, tier string) (free int, known bool, err error) {
-	for shard := range g.Shards {
-		l := lane{event, epoch, tier, shard}
-		answer, err := g.ask(ctx, counted, l.keys()[:1])
-		if err != nil {
-			return 0, false, err
-		}
-		n := numbers(answer)
-		if len(n) == 0 {
-			return 0, false, nil
-		}
-		free += n[0]
+	has, err := g.look(ctx, lane{event: event, epoch: epoch, tier: tier})
+	if errors.Is(err, errNoCount) {
+		return 0, false, nil
 	}
-	return free, true, nil
+	for _, s := range has {
+		free += s.free
+	}
+	return free, err == nil, err
 }
-
-var counted = redis.NewScript(`
-local free = redis.call('HGET', KEYS[1], 'free')
-if not free then return {} end
-return {tonumber(free)}`)
