@@ -71,7 +71,7 @@ func decided(ctx context.Context, g *gate.Gate, round string, e Effort) (float64
 		all.Go(func() {
 			for i := next.Add(1); i <= int64(e.Joins); i = next.Add(1) {
 				d := g.Decide(ctx, gate.Attempt{
-					Event: event, Epoch: 1, Name: gate.Name{Account: round, Key: fmt.Sprint(i)}, Tier: "Standing", Units: 1,
+					Event: event, Epoch: 1, Name: gate.Name{Account: fmt.Sprint(round, "-", i), Key: "key"}, Tier: "Standing", Units: 1,
 				})
 				if d.Outcome == gate.Admitted {
 					admitted.Add(1)

@@ -47,6 +47,10 @@ const (
 	// not say whether who would be refused has an order. How many get
 	// as far as Postgres is then bounded by the claims' own queue.
 	Unknown Outcome = "unknown"
+	// Uncounted lets through an account's second attempt and those that follow, for the
+	// rest of Hold: enough is there, and nothing was taken. What Postgres refuses to one
+	// account over and over is so kept from nobody.
+	Uncounted Outcome = "uncounted"
 	// Unjudged lets through what the gate has no count of: the best seats.
 	Unjudged Outcome = "unjudged"
 )
@@ -65,7 +69,7 @@ type Decision struct {
 // Lets says whether Postgres is to be asked.
 func (d Decision) Lets() bool {
 	switch d.Outcome {
-	case Admitted, Again, Unknown, Unjudged:
+	case Admitted, Again, Unknown, Uncounted, Unjudged:
 		return true
 	}
 	return false
@@ -114,12 +118,15 @@ func (l lane) keys() []string {
 
 func (l lane) seat(id int64) string { return l.tag() + "seat:" + strconv.FormatInt(id, 10) }
 
-// home is the shard that keeps the attempt's record, and no other does.
+// account is there for as long as the lane has counted an attempt of that account.
+func (l lane) account(id string) string { return l.tag() + "account:" + nameOf(id).Account }
+
+// home is the shard that keeps the records of the attempt's account, and no other does.
 func (g *Gate) home(event string, epoch int64, tier, id string) lane {
 	l := lane{event: event, epoch: epoch, tier: tier}
 	if tier != "" {
 		h := fnv.New32a()
-		h.Write([]byte(id)) //nolint:errcheck // it never fails
+		h.Write([]byte(nameOf(id).Account)) //nolint:errcheck // it never fails
 		l.shard = int(h.Sum32() % uint32(g.Shards))
 	}
 	return l

@@ -11,18 +11,21 @@ import (
 
 // What a script answers for an attempt that it took nothing for.
 const (
-	saysTook  = -1
-	saysAgain = -2
+	saysTook      = -1
+	saysAgain     = -2
+	saysUncounted = -3
+	saysShort     = -4 // too few are here; with enough, it would be uncounted
 	// 0 and more: too few, and so many are left.
 )
 
 // takeUnits decides attempts for units, in the order in which they came: read,
-// compare, take, and write down who took. The last number says whether what was lent
+// compare, take, and write down who took. An account is counted once in a while: what
+// it asks for more takes nothing. The last number says whether what was lent
 // came: it comes to the same count as it is from, and to no other. No count: it answers
 // nothing.
 //
-//	KEYS count open done took
-//	ARGV units that other shards lent, stamp of their count, ms to keep records, then id, token, size of each
+//	KEYS count open done took, then of each its account
+//	ARGV units that other shards lent, stamp of their count, ms to keep records, ms that an account is counted once in, then id, token, size of each
 var takeUnits = redis.NewScript(`
 local free = tonumber(redis.call('HGET', KEYS[1], 'free') or nil)
 if not free then return {} end
@@ -33,11 +36,15 @@ end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local out, names, times, took = {}, {}, {}, {}
-for i = 4, #ARGV, 3 do
-  local id, size = ARGV[i], tonumber(ARGV[i+2])
+for i = 5, #ARGV, 3 do
+  local id, size, account = ARGV[i], tonumber(ARGV[i+2]), KEYS[5 + (i-5)/3]
   if took[id] or redis.call('HEXISTS', KEYS[4], id) == 1 then
     out[#out+1] = -2
-  elseif free >= size then
+  elseif free < size then
+    out[#out+1] = redis.call('EXISTS', account) == 1 and -4 or math.max(free, 0)
+  elseif not redis.call('SET', account, '1', 'NX', 'PX', ARGV[4]) then
+    out[#out+1] = -3
+  else
     free = free - size
     took[id] = true
     names[#names+1] = id
@@ -45,8 +52,6 @@ for i = 4, #ARGV, 3 do
     times[#times+1] = now
     times[#times+1] = id
     out[#out+1] = -1
-  else
-    out[#out+1] = math.max(free, 0)
   end
 end
 if #names > 0 or came == 1 and ARGV[1] ~= '0' then
@@ -113,11 +118,14 @@ func (g *Gate) byCount(ctx context.Context, l lane, batch []*waiting) []Decision
 	}
 	var before []share
 	for try := 0; len(short) > 0; try++ {
+		if try == tries {
+			return unsure(l, batch, short, out)
+		}
 		if try > 1 { // somebody is moving units
 			pause(ctx, firstPause<<(try-2))
 		}
 		now, err := g.look(ctx, l)
-		if err != nil || try == tries {
+		if err != nil {
 			return unsure(l, batch, short, out)
 		}
 		fit, unfit, missing := fitting(l, batch, short, now, out)
@@ -207,9 +215,12 @@ func fitting(l lane, batch []*waiting, short []int, has []share, out []Decision)
 		}
 	}
 	for _, i := range short {
-		if size := batch[i].size; size <= left {
+		switch size := batch[i].size; {
+		case size <= left && batch[i].uncounted:
+			out[i] = Decision{Outcome: Uncounted}
+		case size <= left:
 			fit, left, missing = append(fit, i), left-size, missing+size
-		} else {
+		default:
 			unfit, out[i].Left = append(unfit, i), max(0, left)
 		}
 	}
@@ -249,12 +260,14 @@ func unsure(l lane, batch []*waiting, short []int, out []Decision) []Decision {
 
 // take asks one shard. came is 1 if what was lent, of the count of that stamp, came to it.
 func (g *Gate) take(ctx context.Context, l lane, lent int, stamp string, batch []*waiting) (says []int, came int, err error) {
-	args := make([]any, 0, 3+3*len(batch))
-	args = append(args, lent, stamp, g.Keep.Milliseconds())
+	args := make([]any, 0, 4+3*len(batch))
+	args = append(args, lent, stamp, g.Keep.Milliseconds(), g.Hold.Milliseconds())
+	keys := l.keys()
 	for _, w := range batch {
 		args = append(args, w.id, w.token, w.size)
+		keys = append(keys, l.account(w.id))
 	}
-	answer, err := g.ask(ctx, takeUnits, l.keys(), args...)
+	answer, err := g.ask(ctx, takeUnits, keys, args...)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -286,6 +299,11 @@ func said(l lane, w *waiting, says int) Decision {
 		return Decision{Outcome: Admitted, lane: l, record: w.record}
 	case saysAgain:
 		return Decision{Outcome: Again}
+	case saysUncounted:
+		return Decision{Outcome: Uncounted}
+	case saysShort:
+		w.uncounted = true
+		return Decision{Outcome: SoldOut}
 	}
 	return Decision{Outcome: SoldOut, Left: says}
 }

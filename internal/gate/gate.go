@@ -36,7 +36,7 @@ type Config struct {
 	Processing time.Duration
 	// Hold is how long a named seat is kept for whoever asked first, and for how long
 	// it is then known to be taken. A seat that comes back meanwhile is refused for
-	// what is left of it.
+	// what is left of it. An account's attempts are counted once in it.
 	Hold time.Duration
 	// Fresh is how long a count stands without a new one from Postgres. After it the
 	// gate knows nothing, and lets through.

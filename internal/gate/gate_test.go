@@ -94,6 +94,8 @@ func TestARefusedAttemptGivesBackOnce(t *testing.T) {
 		g.GiveBack(t.Context(), d, nil)
 	}
 	w.agrees(g)
+	l := g.home(event, 1, tier, d.record.id)
+	g.client.Del(t.Context(), l.account(d.record.id)) // a while later
 	later := g.Decide(t.Context(), standing("ann", 4))
 	g.GiveBack(t.Context(), d, nil)
 	if free, _, _ := g.Count(t.Context(), event, 1, tier); later.Outcome != Admitted || free != 6 {
@@ -109,6 +111,52 @@ func TestARefusedAttemptGivesBackOnce(t *testing.T) {
 	got := g.Decide(t.Context(), seated("cy", w.seats...))
 	if got.Outcome != Taken || !slices.Equal(got.Taken, w.seats[:1]) {
 		t.Errorf("after a refusal for seat %d the gate said %s %d", w.seats[0], got.Outcome, got.Taken)
+	}
+}
+
+// What one account asks for over and over, under one key or many, and its own limits refuse,
+// it keeps from nobody: it is counted once.
+func TestOneAccountKeepsNothingFromOthers(t *testing.T) {
+	w := newWorld(t, 2, 8)
+	g := w.gate()
+	seen := &lends{}
+	g.client.AddHook(seen)
+	w.turn(g)
+	if _, a := w.buy(t.Context(), g, standing("ann", 2)); a.Outcome != inventory.Claimed {
+		t.Fatalf("ann's first: %s", a.Outcome)
+	}
+	w.turn(g)
+	for i := range 20 {
+		more := standing("ann", 6) // all that there is
+		more.Key = fmt.Sprint("more", i/2)
+		if d := g.Decide(t.Context(), more); d.Outcome != Uncounted || !d.Lets() {
+			t.Errorf("ann's attempt %d: %s, %d left", i, d.Outcome, d.Left)
+		}
+	}
+	if n := seen.n.Load(); n != 0 {
+		t.Errorf("%d shards were asked to lend for what is not counted", n)
+	}
+	w.agrees(g)
+	if d := g.Decide(t.Context(), standing("bob", 6)); d.Outcome != Admitted {
+		t.Errorf("bob, who wants what is left: %s, %d left", d.Outcome, d.Left)
+	}
+	late := standing("ann", 1)
+	late.Key = "late"
+	if d := g.Decide(t.Context(), late); d.Outcome != SoldOut {
+		t.Errorf("ann, when nothing is left: %s", d.Outcome)
+	}
+
+	g.GiveBack(t.Context(), g.Decide(t.Context(), seated("cy", w.seats...)), nil)
+	for range 3 {
+		if d := g.Decide(t.Context(), seated("cy", w.seats...)); d.Outcome != Uncounted {
+			t.Errorf("cy asks for seats again: %s", d.Outcome)
+		}
+	}
+	if d := g.Decide(t.Context(), seated("bob", w.seats[1])); d.Outcome != Admitted {
+		t.Errorf("bob, whose seat is free: %s", d.Outcome)
+	}
+	if d := g.Decide(t.Context(), seated("cy", w.seats...)); d.Outcome != Taken || !slices.Equal(d.Taken, w.seats[1:]) {
+		t.Errorf("cy, for bob's seat: %s %d", d.Outcome, d.Taken)
 	}
 }
 
@@ -232,7 +280,7 @@ func TestAStaleCountIsRefused(t *testing.T) {
 // Every key of one script lies in one slot of a cluster, whatever the tier is called.
 func TestALanesKeysShareTheirTag(t *testing.T) {
 	for _, l := range []lane{{"a", 1, "", 0}, {"a", 1, "", coded}, {"a", 1, "St}an{ding 音", 3}, {"a", 1, "}", 0}} {
-		for _, k := range append(l.keys(), l.seat(7)) {
+		for _, k := range append(l.keys(), l.seat(7), l.account("ann key")) {
 			from := slices.Index([]byte(k), '{')
 			to := from + slices.Index([]byte(k[from:]), '}')
 			if k[from:to+1] != l.tag()[5:len(l.tag())-1] {

@@ -10,7 +10,9 @@ import (
 type waiting struct {
 	record
 	seats []int64
-	told  chan Decision // holds one
+	// uncounted: its account has been counted a moment ago, and it takes nothing.
+	uncounted bool
+	told      chan Decision // holds one
 }
 
 // line is who waits for a lane. What came while a script was under way is the next

@@ -20,7 +20,8 @@ type stall struct {
 
 func (s *stall) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
-		if a := cmd.Args(); len(a) > 7 && a[1] == takeUnits.Hash() && fmt.Sprint(a[7]) != "0" {
+		a := cmd.Args() // the script, how many keys, the keys, and what is lent
+		if len(a) > 3 && a[1] == takeUnits.Hash() && fmt.Sprint(a[3+a[2].(int)]) != "0" {
 			s.once.Do(func() { close(s.there); <-s.leave })
 		}
 		return next(ctx, cmd)

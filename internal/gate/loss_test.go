@@ -77,13 +77,12 @@ func TestDeathAtEachStep(t *testing.T) {
 		if !next() {
 			return
 		}
-		more := standing(who, 2) // its first order is still to be paid
-		more.Key = "more"
+		more := standing(who+" too", 9) // more than an order may have
 		if d = g.Decide(t.Context(), more); !next() || !d.Lets() {
 			return
 		}
 		if a := w.claim(more); a.Outcome != inventory.OverLimit {
-			t.Errorf("a second pending order: %s", a.Outcome)
+			t.Errorf("too many for an order: %s", a.Outcome)
 		}
 		if !next() {
 			return

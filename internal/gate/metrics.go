@@ -16,7 +16,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	f := promauto.With(r)
 	return &metrics{
 		decided: f.NewCounterVec(prometheus.CounterOpts{
-			Name: "waitroom_gate_decisions_total", Help: "Attempts at the gate, by what it said (unknown and unjudged are let through uncounted; busy, sold_out and taken are not let through).",
+			Name: "waitroom_gate_decisions_total", Help: "Attempts at the gate, by what it said (unknown, uncounted and unjudged are let through and take nothing; busy, sold_out and taken are not let through).",
 		}, []string{"outcome"}),
 		back: f.NewCounterVec(prometheus.CounterOpts{
 			Name: "waitroom_gate_returns_total", Help: "Attempts whose units went back, by why (refused: Postgres said no; overdue: it never saw them; failed: left to the next turn).",

@@ -14,9 +14,10 @@ var errNoCount = errors.New("there is no count")
 
 // takeSeats decides attempts for named seats: each attempt all of its seats or none.
 // What a refused one had taken by then is undone in the same script, so that nobody
-// ever sees it.
+// ever sees it. An account is counted once in a while: what it asks for more takes
+// nothing.
 //
-//	KEYS open took, then the seats of all attempts
+//	KEYS open took, then of each its account, and its seats
 //	ARGV ms to keep records, ms to hold seats, then id, token, how many seats, which
 var takeSeats = redis.NewScript(`
 local t = redis.call('TIME')
@@ -24,18 +25,26 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local out, at = {}, 3
 for i = 3, #ARGV, 4 do
   local id, token, n = ARGV[i], ARGV[i+1], tonumber(ARGV[i+2])
+  local account = KEYS[at]
+  at = at + 1
   if redis.call('HEXISTS', KEYS[2], id) == 1 then
     out[#out+1] = -2
   else
     local mine, others = {}, {}
+    local counts = redis.call('EXISTS', account) == 0
     for k = 0, n - 1 do
-      if redis.call('SET', KEYS[at+k], token, 'NX', 'PX', ARGV[2]) then
+      if not counts then
+        if redis.call('EXISTS', KEYS[at+k]) == 1 then others[#others+1] = k end
+      elseif redis.call('SET', KEYS[at+k], token, 'NX', 'PX', ARGV[2]) then
         mine[#mine+1] = KEYS[at+k]
       else
         others[#others+1] = k
       end
     end
-    if #others == 0 then
+    if #others == 0 and not counts then
+      out[#out+1] = -3
+    elseif #others == 0 then
+      redis.call('SET', account, '1', 'PX', ARGV[2])
       redis.call('HSET', KEYS[2], id, n .. ':' .. token .. ':' .. ARGV[i+3])
       redis.call('ZADD', KEYS[1], now, id)
       out[#out+1] = -1
@@ -57,6 +66,7 @@ func (g *Gate) bySeat(ctx context.Context, l lane, batch []*waiting) []Decision 
 	keys, args := []string{k[1], k[3]}, []any{g.Keep.Milliseconds(), g.Hold.Milliseconds()}
 	for _, w := range batch {
 		args = append(args, w.id, w.token, len(w.seats), list(w.seats))
+		keys = append(keys, l.account(w.id))
 		for _, s := range w.seats {
 			keys = append(keys, l.seat(s))
 		}
@@ -75,9 +85,11 @@ func (g *Gate) bySeat(ctx context.Context, l lane, batch []*waiting) []Decision 
 				out[i].Taken = append(out[i].Taken, w.seats[k])
 			}
 		default:
-			out[i] = Decision{Outcome: Again}
-			if v == int64(saysTook) {
+			switch out[i] = (Decision{Outcome: Again}); v {
+			case int64(saysTook):
 				out[i] = Decision{Outcome: Admitted, lane: l, record: w.record, seats: w.seats}
+			case int64(saysUncounted):
+				out[i] = Decision{Outcome: Uncounted}
 			}
 		}
 	}
