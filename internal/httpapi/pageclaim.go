@@ -73,8 +73,13 @@ func readChoice(c *fiber.Ctx) (ch choice) {
 
 // claim takes the seats that the form names.
 func (p *pages) claim(c *fiber.Ctx) error {
-	if _, _, _, err := p.admitted(c); err != nil {
+	line, _, _, err := p.admitted(c)
+	if err != nil {
 		return p.to(c, "/place")
+	}
+	token := passCookie
+	if line.Sale().Open {
+		token = ticketCookie
 	}
 	ch := readChoice(c)
 	switch {
@@ -91,7 +96,7 @@ func (p *pages) claim(c *fiber.Ctx) error {
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), claimDeadline)
 	defer cancel()
-	r, err := p.api.claim(ctx, claimRequest{event: c.Params("event"), token: cookie(c, passCookie), key: ch.attempt(), wait: claimWait, wish: ch.wish})
+	r, err := p.api.claim(ctx, claimRequest{event: c.Params("event"), token: cookie(c, token), key: ch.attempt(), wait: claimWait, wish: ch.wish})
 	if err != nil {
 		return p.refused(c, ch, err)
 	}

@@ -17,9 +17,6 @@ func (p *pages) join(c *fiber.Ctx) error {
 	if err := p.api.admit(c); err != nil {
 		return p.sorry(c, err)
 	}
-	if line, ok := p.api.Lines.Line(c.Params("event")); ok && line.Sale().Open {
-		return p.sorry(c, problem("no_line", ""))
-	}
 	secret, code := cookie(c, secretCookie), c.FormValue("code")
 	if secret == "" {
 		secret, code = admission.NewSecret(), ""
@@ -41,6 +38,9 @@ func (p *pages) join(c *fiber.Ctx) error {
 	p.keep(c, secretCookie, secret, cookieLife)
 	p.keep(c, ticketCookie, joined.Ticket, cookieLife)
 	p.keep(c, leftCookie, "", 0)
+	if joined.Place.State == openView {
+		return p.to(c, "/seats")
+	}
 	if line, ok := p.api.Lines.Line(c.Params("event")); ok {
 		p.keepCame(c, joined.Place.Number, line.Standing().Front)
 	}

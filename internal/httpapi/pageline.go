@@ -30,6 +30,7 @@ type eventPage struct {
 	Venue, StateText, Tone     string
 	Note                       string // the organiser's own words
 	Closed                     bool
+	NoLine                     bool      // seats are chosen at once
 	Opens                      time.Time // zero: it has begun
 	LobbyUntil                 time.Time // zero: who comes now is not drawn
 	Seats                      countsView
@@ -64,7 +65,7 @@ func (p *pages) eventPage(l *tongue, line *admission.Line, now time.Time, look i
 		StateText: l.stateText(s.State, s.Reason), Tone: tone, Closed: s.State == admission.Closed,
 		Seats: viewOf(s.Stock), Waiting: s.Figures.Waiters(), AtDoor: s.Figures.AtDoor, Inside: s.Figures.Inside, LastMinute: s.Figures.LastMinute,
 	}
-	page.Note = look.Note
+	page.Note, page.NoLine = look.Note, sale.Open
 	page.Title = sale.Title + " – " + cmp.Or(look.By, "Waitroom")
 	if s.State.Early() {
 		page.Opens = sale.OpensAt
@@ -189,8 +190,12 @@ func (p *pages) outside(c *fiber.Ctx, why error) error {
 	if !ok {
 		return p.sorry(c, why)
 	}
-	s := line.Standing()
-	page := placePage{placeWords: p.tongue(c).noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != ""), Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
+	s, l := line.Standing(), p.tongue(c)
+	words := l.noPlace(s.State == admission.Closed, cookie(c, ticketCookie) != "")
+	if line.Sale().Open && s.State != admission.Closed {
+		words = placeWords{l.Say("place.open"), l.Say("place.open_lead"), l.Say("event.buy")}
+	}
+	page := placePage{placeWords: words, Seats: viewOf(s.Stock), Stock: true, Orders: keptOrders(c)}
 	page.frame = p.frame(c, page.Head, "/place")
 	return p.show(c, "place.html", page, personal)
 }

@@ -20,7 +20,7 @@ type seatsPage struct {
 	frame
 	Key, Currency string
 	Quota         int
-	Until         time.Time
+	Until         time.Time // zero: for as long as it is on sale
 	AnyFree       bool
 	Code          string    // of a presale, as it was given
 	Hall          *drawing  // nil: nothing to draw
@@ -101,11 +101,19 @@ func (h *Hall) general(l *tongue, count *inventory.Count, wanted map[string]int)
 	return out
 }
 
-// admitted is who has a good pass in a cookie.
+// admitted is who has a good pass in a cookie; where the event has no line, a ticket,
+// which is good for as long as the sale is.
 func (p *pages) admitted(c *fiber.Ctx) (*admission.Line, *Hall, admission.Pass, error) {
 	line, hall, err := p.api.sale(c.Params("event"))
 	if err != nil {
 		return nil, nil, admission.Pass{}, err
+	}
+	if sale := line.Sale(); sale.Open {
+		ticket, err := p.api.Tokens.Tickets.Check(cookie(c, ticketCookie), sale.Event, sale.Epoch)
+		if err != nil {
+			return nil, nil, admission.Pass{}, ticketRefused(err)
+		}
+		return line, hall, admission.Pass{Event: sale.Event, Epoch: sale.Epoch, Holder: ticket.Holder(), Quota: int(sale.OrderLimit)}, nil
 	}
 	pass, err := line.Admitted(cookie(c, passCookie))
 	if err != nil {
@@ -122,7 +130,7 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 	if err != nil {
 		return p.to(c, "/place")
 	}
-	line.Alive(pass)
+	alive(line, pass)
 	shown, err := p.picker(p.tongue(c), hall)
 	if open := c.Query("section"); err == nil && (len(was.wish.Seats) > 0 || open != "") {
 		shown, err = p.list(p.tongue(c), hall, hall.last.Load(), was.ticked(), open)
@@ -146,12 +154,19 @@ func (p *pages) pick(c *fiber.Ctx, was choice, message string) error {
 	return nil
 }
 
+// alive is a sign of life of somebody inside; where there is no line nobody is.
+func alive(line *admission.Line, pass admission.Pass) {
+	if !line.Sale().Open {
+		line.Alive(pass)
+	}
+}
+
 func (p *pages) alive(c *fiber.Ctx) error {
 	line, _, pass, err := p.admitted(c)
 	if err != nil {
 		return err
 	}
-	line.Alive(pass)
+	alive(line, pass)
 	return c.SendStatus(fiber.StatusNoContent)
 }
 
@@ -159,7 +174,7 @@ func (p *pages) alive(c *fiber.Ctx) error {
 // they may change their mind.
 func (p *pages) done(c *fiber.Ctx) error {
 	line, _, pass, err := p.admitted(c)
-	if err != nil {
+	if err != nil || line.Sale().Open {
 		return p.to(c, "/place")
 	}
 	ctx, cancel := context.WithTimeout(c.UserContext(), readDeadline)

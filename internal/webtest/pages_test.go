@@ -8,6 +8,8 @@ func TestPages(t *testing.T) {
 	t.Run("a purchase by hand", w.byHand)
 	t.Run("a purchase by keyboard alone", w.byKeyboard)
 	t.Run("a purchase without a script", w.withoutScript)
+	t.Run("an event without a line, by keyboard alone", w.openByKeyboard)
+	t.Run("an event without a line, without a script", w.openWithoutScript)
 	t.Run("the best seats, without a script", w.best)
 	t.Run("a refused seat is named and the others kept", w.refused)
 	t.Run("standing places are taken at one price at a time", w.oneTier)
