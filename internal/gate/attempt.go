@@ -118,7 +118,11 @@ func (l lane) keys() []string {
 
 func (l lane) seat(id int64) string { return l.tag() + "seat:" + strconv.FormatInt(id, 10) }
 
-// account is there for as long as the lane has counted an attempt of that account.
+// accounts are those of which an attempt for units was counted, by until when that
+// counts.
+func (l lane) accounts() string { return l.tag() + "accounts" }
+
+// account is there for as long as that counts of an attempt for named seats.
 func (l lane) account(id string) string { return l.tag() + "account:" + nameOf(id).Account }
 
 // home is the shard that keeps the records of the attempt's account, and no other does.

@@ -24,8 +24,11 @@ const (
 // came: it comes to the same count as it is from, and to no other. No count: it answers
 // nothing.
 //
-//	KEYS count open done took, then of each its account
-//	ARGV units that other shards lent, stamp of their count, ms to keep records, ms that an account is counted once in, then id, token, size of each
+// What is asked of the data is asked for all of them at once: a call of Redis for each
+// costs more than all the rest.
+//
+//	KEYS count open done took accounts
+//	ARGV units that other shards lent, stamp of their count, ms to keep records, ms that an account is counted once in, then id, token, size, account of each
 var takeUnits = redis.NewScript(`
 local free = tonumber(redis.call('HGET', KEYS[1], 'free') or nil)
 if not free then return {} end
@@ -35,18 +38,29 @@ if redis.call('HGET', KEYS[1], 'stamp') == ARGV[2] then
 end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local out, names, times, took = {}, {}, {}, {}
-for i = 5, #ARGV, 3 do
-  local id, size, account = ARGV[i], tonumber(ARGV[i+2]), KEYS[5 + (i-5)/3]
-  if took[id] or redis.call('HEXISTS', KEYS[4], id) == 1 then
+local ids, accounts = {}, {}
+for i = 5, #ARGV, 4 do
+  ids[#ids+1] = ARGV[i]
+  accounts[#accounts+1] = ARGV[i+3]
+end
+local had = redis.call('HMGET', KEYS[4], unpack(ids))
+local untils = redis.call('ZMSCORE', KEYS[5], unpack(accounts))
+local out, names, times, counted, took, seen = {}, {}, {}, {}, {}, {}
+for n, id in ipairs(ids) do
+  local i = 1 + 4 * n
+  local size, account = tonumber(ARGV[i+2]), accounts[n]
+  local uncounted = seen[account] or untils[n] and tonumber(untils[n]) > now
+  if took[id] or had[n] then
     out[#out+1] = -2
   elseif free < size then
-    out[#out+1] = redis.call('EXISTS', account) == 1 and -4 or math.max(free, 0)
-  elseif not redis.call('SET', account, '1', 'NX', 'PX', ARGV[4]) then
+    out[#out+1] = uncounted and -4 or math.max(free, 0)
+  elseif uncounted then
     out[#out+1] = -3
   else
     free = free - size
-    took[id] = true
+    took[id], seen[account] = true, true
+    counted[#counted+1] = now + ARGV[4]
+    counted[#counted+1] = account
     names[#names+1] = id
     names[#names+1] = size .. ':' .. ARGV[i+1]
     times[#times+1] = now
@@ -61,8 +75,11 @@ end
 if #names > 0 then
   redis.call('HSET', KEYS[4], unpack(names))
   redis.call('ZADD', KEYS[2], unpack(times))
+  redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now)
+  redis.call('ZADD', KEYS[5], unpack(counted))
   redis.call('PEXPIRE', KEYS[2], ARGV[3])
   redis.call('PEXPIRE', KEYS[4], ARGV[3])
+  redis.call('PEXPIRE', KEYS[5], ARGV[4])
 end
 out[#out+1] = came
 return out`)
@@ -260,14 +277,12 @@ func unsure(l lane, batch []*waiting, short []int, out []Decision) []Decision {
 
 // take asks one shard. came is 1 if what was lent, of the count of that stamp, came to it.
 func (g *Gate) take(ctx context.Context, l lane, lent int, stamp string, batch []*waiting) (says []int, came int, err error) {
-	args := make([]any, 0, 4+3*len(batch))
+	args := make([]any, 0, 4+4*len(batch))
 	args = append(args, lent, stamp, g.Keep.Milliseconds(), g.Hold.Milliseconds())
-	keys := l.keys()
 	for _, w := range batch {
-		args = append(args, w.id, w.token, w.size)
-		keys = append(keys, l.account(w.id))
+		args = append(args, w.id, w.token, w.size, nameOf(w.id).Account)
 	}
-	answer, err := g.ask(ctx, takeUnits, keys, args...)
+	answer, err := g.ask(ctx, takeUnits, append(l.keys(), l.accounts()), args...)
 	if err != nil {
 		return nil, 0, err
 	}

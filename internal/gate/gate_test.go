@@ -95,7 +95,7 @@ func TestARefusedAttemptGivesBackOnce(t *testing.T) {
 	}
 	w.agrees(g)
 	l := g.home(event, 1, tier, d.record.id)
-	g.client.Del(t.Context(), l.account(d.record.id)) // a while later
+	g.client.Del(t.Context(), l.accounts()) // a while later
 	later := g.Decide(t.Context(), standing("ann", 4))
 	g.GiveBack(t.Context(), d, nil)
 	if free, _, _ := g.Count(t.Context(), event, 1, tier); later.Outcome != Admitted || free != 6 {
@@ -280,7 +280,7 @@ func TestAStaleCountIsRefused(t *testing.T) {
 // Every key of one script lies in one slot of a cluster, whatever the tier is called.
 func TestALanesKeysShareTheirTag(t *testing.T) {
 	for _, l := range []lane{{"a", 1, "", 0}, {"a", 1, "", coded}, {"a", 1, "St}an{ding 音", 3}, {"a", 1, "}", 0}} {
-		for _, k := range append(l.keys(), l.seat(7), l.account("ann key")) {
+		for _, k := range append(l.keys(), l.seat(7), l.account("ann key"), l.accounts()) {
 			from := slices.Index([]byte(k), '{')
 			to := from + slices.Index([]byte(k[from:]), '}')
 			if k[from:to+1] != l.tag()[5:len(l.tag())-1] {
