@@ -16,6 +16,7 @@ import (
 	"waitroom/internal/orders"
 	"waitroom/internal/orders/orderstest"
 	"waitroom/internal/pgtest"
+	"waitroom/internal/support"
 )
 
 // books are a provider whose payments come to what a test says.
@@ -408,6 +409,40 @@ func whileHeld(ctx context.Context, pool *pgxpool.Pool) (used int32) {
 		case <-ctx.Done():
 			return used
 		}
+	}
+}
+
+// Nobody could say what became of an opening; a person has the provider asked anew, and
+// it has no such payment. That is an answer, and the question is over.
+func TestAPaymentThatTheProviderDoesNotHaveIsNobodysQuestionAnyMore(t *testing.T) {
+	h, b := open(t, 1), newBooks()
+	b.before = func(context.Context, orders.NewPayment) (orders.AtProvider, error) {
+		return orders.AtProvider{}, context.DeadlineExceeded
+	}
+	order := h.Order(t, "anna", 1)
+	if _, _, err := h.pays(&b.counter, 4).Open(t.Context(), order, "anna", "a"); err == nil {
+		t.Fatal("an answer")
+	}
+	h.lapse(t, order)
+	_, err := h.Pool.Exec(t.Context(), `UPDATE payments SET created_at = now() - interval '24 hours', look_at = now()`)
+	must(t, err)
+	s := h.sweeper(b)
+	_, err = s.Sweep(t.Context())
+	must(t, err)
+	var item int64
+	h.Scan(t, `SELECT id FROM human_list WHERE kind = 'payment_unknown' AND resolved_at IS NULL`, nil, &item)
+	v, err := support.Act(t.Context(), h.Pool, support.Deed{Item: item, By: "kim", Do: support.LookAgain, Why: "it answers again"})
+	if err != nil || v != support.Done {
+		t.Fatalf("%s (%v)", v, err)
+	}
+	for range 2 { // asked again, and searched for
+		_, err = h.Pool.Exec(t.Context(), `UPDATE payments SET look_at = now() WHERE look_at IS NOT NULL`)
+		must(t, err)
+		_, err = s.Sweep(t.Context())
+		must(t, err)
+	}
+	if open := h.Count(t, `SELECT count(*) FROM human_list WHERE resolved_at IS NULL`); open != 0 || h.Count(t, `SELECT count(*) FROM payments WHERE status = 'failed'`) != 1 {
+		t.Errorf("%d items are open; want none, and the payment failed", open)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // Left is what of a payment can still go back, and what went back by others
-// (money_left has how).
-type Left struct{ Minor, ByHandMinor int64 }
+// (money_left has how): of that, what is on its way at the provider and may fail yet.
+type Left struct{ Minor, ByHandMinor, OnItsWayMinor int64 }
 
 // LeftOf locks the payment. Until what was told before the money came is heard,
 // which is due at once, nobody knows.
@@ -25,7 +25,10 @@ func LeftOf(ctx context.Context, tx pgx.Tx, payment uuid.UUID) (l Left, err erro
 		err = errors.New("what was told of its refunds is not heard yet")
 	}
 	if err == nil { // a statement of its own: it sees what was written before the lock was had
-		err = tx.QueryRow(ctx, `SELECT left_minor, by_hand_minor FROM money_left($1)`, payment).Scan(&l.Minor, &l.ByHandMinor)
+		err = tx.QueryRow(ctx, `
+			SELECT left_minor, by_hand_minor, (SELECT coalesce(sum(amount_minor), 0)::bigint FROM provider_refunds
+			  WHERE payment_id = $1 AND operation IS NULL AND status = 'pending')
+			FROM money_left($1)`, payment).Scan(&l.Minor, &l.ByHandMinor, &l.OnItsWayMinor)
 	}
 	if err != nil {
 		return l, fmt.Errorf("money of payment %s: %w", payment, err)

@@ -77,6 +77,9 @@ func (d Desk) askNew(ctx context.Context, tx pgx.Tx, w Wanted, l line) (Answer, 
 		return Answer{}, err
 	}
 	if m.Minor < l.amountMinor {
+		if m.Minor+m.OnItsWayMinor >= l.amountMinor { // by hand, and it may fail: a person has it
+			return Answer{Word: Unknown, Reason: WithAPerson}, nil
+		}
 		return refused(AlreadyRefunded), nil
 	}
 	if a, asked, err := d.approval(ctx, tx, l, w); asked || err != nil {

@@ -135,6 +135,23 @@ func TestWhatWasRefundedByHandIsNotRefundedAgain(t *testing.T) {
 	}
 }
 
+// What was refunded by hand and is on its way may fail: nobody is told that it went back.
+func TestWhatIsOnItsWayByHandIsNotToldAsBack(t *testing.T) {
+	c := open(t, 40)
+	o := c.sold("ann", 1)
+	for _, told := range []struct {
+		status string
+		word   support.Word
+		reason support.Reason
+	}{{"pending", support.Unknown, support.WithAPerson}, {"succeeded", support.Refused, support.AlreadyRefunded}} {
+		c.hear(o, refunds.Told{ProviderRefund: "re_hand", Status: told.status, AmountMinor: price})
+		c.want(o.wants(0), told.word, told.reason)
+	}
+	if c.operations(o) != 0 {
+		t.Error("an operation was made")
+	}
+}
+
 // While what was told of a payment's refunds waits to be heard, nothing is accepted
 // and nothing refused: it is not known.
 func TestNothingIsAcceptedBeforeWhatWasToldIsHeard(t *testing.T) {

@@ -61,7 +61,7 @@ const (
 	NoSuchItem   Verdict = "no_such_item"
 	NotNow       Verdict = "not_now" // the item's state does not allow it; Can says what it allows
 	WhyMissing   Verdict = "why_missing"
-	NameMissing  Verdict = "refund_missing" // Refunded without the provider's name of it
+	NameMissing  Verdict = "refund_missing" // Refunded without the provider's name of it, or with what is none
 	NoSuchDeed   Verdict = "no_such_deed"
 	NameTaken    Verdict = "refund_taken"   // that refund is another operation's
 	NotThis      Verdict = "refund_differs" // the ledger knows that refund, and it did not give this back
@@ -70,6 +70,9 @@ const (
 	KeyReused    Verdict = "key_reused" // the attempt was another deed
 )
 
+// mostName is how long a provider's name of a refund is at most.
+const mostName = 255
+
 // Check says what a deed lacks, before anybody looks at the item.
 func (d Deed) Check() Verdict {
 	switch {
@@ -77,7 +80,7 @@ func (d Deed) Check() Verdict {
 		return NoSuchDeed
 	case d.Do != Take && strings.TrimSpace(d.Why) == "":
 		return WhyMissing
-	case d.Do == Refunded && strings.TrimSpace(d.Refund) == "":
+	case d.Do == Refunded && (strings.TrimSpace(d.Refund) == "" || len(d.Refund) > mostName):
 		return NameMissing
 	}
 	return Done

@@ -2,6 +2,7 @@ package support_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"waitroom/internal/support"
@@ -34,4 +35,14 @@ func TestAPersonHasTheProviderAskedAnew(t *testing.T) {
 	c.act(support.Deed{Item: id, Do: support.LookAgain, Why: "again"}, support.NotNow)
 	c.exec(`UPDATE payments SET look_at = NULL; UPDATE human_list SET resolved_at = now()`)
 	c.act(support.Deed{Item: id, Do: support.LookAgain, Why: "resolved"}, support.NotNow)
+}
+
+// What is no provider's name of a refund is refused as that, and nothing is asked of
+// the database.
+func TestALongNameIsNoRefunds(t *testing.T) {
+	for name, want := range map[string]support.Verdict{strings.Repeat("r", 255): support.Done, strings.Repeat("r", 256): support.NameMissing, " ": support.NameMissing} {
+		if v := (support.Deed{Do: support.Refunded, Why: "found", Refund: name}).Check(); v != want {
+			t.Errorf("a name of %d characters: %s, want %s", len(name), v, want)
+		}
+	}
 }
