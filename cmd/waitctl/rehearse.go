@@ -32,7 +32,7 @@ type rehearseCmd struct {
 	Together float64           `default:"0" help:"Of the buyers, who take all their tickets or none."`
 	Seed     uint64            `default:"1" help:"The same seed, the same people."`
 	Replicas int               `default:"1" help:"Of the waiting room."`
-	Rate     float64           `help:"People let in a second, instead of the file's."`
+	Rate     *float64          `help:"People let in a second, instead of the file's."`
 
 	Orders float64 `default:"100" help:"Claims and payments that can be taken in a second: the least of the claimers' and the provider's."`
 	Writes float64 `default:"4000" help:"Writes a second that the line's table takes: 4000 for a cold DynamoDB table on demand, 0 for the embedded store."`
@@ -72,12 +72,13 @@ func (c *rehearseCmd) Run(ctx context.Context, out io.Writer) error {
 var errRehearsal = interrupted{errors.New("ended before the rehearsal was over")}
 
 func (c *rehearseCmd) setting() (rehearsal.Setting, error) {
-	file, hall, err := readEvent(c.File, time.Now())
+	// To the second, for passes end on one: who begins in the middle of it plays another sale.
+	file, hall, err := readEvent(c.File, time.Now().Truncate(time.Second))
 	if err != nil {
 		return rehearsal.Setting{}, err
 	}
-	if c.Rate != 0 {
-		file.Rate = c.Rate
+	if c.Rate != nil {
+		file.Rate = *c.Rate
 	}
 	switch {
 	case hall == nil:
@@ -86,6 +87,14 @@ func (c *rehearseCmd) setting() (rehearsal.Setting, error) {
 		return rehearsal.Setting{}, refuse("no rate is set that lets anybody in: rate in %s, or --rate, more than 0 and at most 10000", c.File)
 	case c.Fans < 1 || c.Fans > 2_000_000:
 		return rehearsal.Setting{}, refuse("--fans: from 1 to 2000000")
+	case !(c.Tickets >= 1 && c.Tickets <= 100):
+		return rehearsal.Setting{}, refuse("--tickets: from 1 to 100")
+	case c.Replicas < 1 || c.Replicas > 1000:
+		return rehearsal.Setting{}, refuse("--replicas: from 1 to 1000")
+	case !(c.Orders > 0 && c.Orders <= 1_000_000):
+		return rehearsal.Setting{}, refuse("--orders: more than 0, and at most 1000000")
+	case !(c.Writes >= 0 && c.Writes <= 1_000_000_000):
+		return rehearsal.Setting{}, refuse("--writes: from 0 to 1000000000")
 	}
 	for _, share := range []float64{c.Share, c.Absent, c.NeverPay, c.Leave, c.Silent, c.Together} {
 		if !(share >= 0 && share <= 1) {
@@ -96,7 +105,7 @@ func (c *rehearseCmd) setting() (rehearsal.Setting, error) {
 		Fans: c.Fans, Arrive: c.Arrive, Share: c.Share, Seats: c.Tickets, Think: c.Think, Browse: c.Browse, Pay: c.Pay,
 		Absent: c.Absent, NeverPay: c.NeverPay, Leave: c.Leave, Silent: c.Silent, Together: c.Together, Seed: c.Seed,
 	})
-	setting.House.Replicas = max(1, c.Replicas)
+	setting.House.Replicas = c.Replicas
 	return setting, nil
 }
 

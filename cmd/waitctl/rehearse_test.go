@@ -56,9 +56,63 @@ func TestASaleIsRehearsed(t *testing.T) {
 	rehearse(2, []string{"name an event file"})
 	rehearse(2, []string{"a share is from 0 to 1"}, "-f", event, "--share", "1.5")
 	rehearse(2, []string{"no rate is set"}, "-f", event, "--rate=-1")
+	for flag, says := range map[string]string{
+		"--rate=0": "no rate is set", "--rate=NaN": "no rate is set", "--orders=-5": "--orders:", "--orders=NaN": "--orders:", "--writes=NaN": "--writes:",
+		"--tickets=0": "--tickets:", "--tickets=NaN": "--tickets:", "--replicas=0": "--replicas:", "--replicas=1001": "--replicas:",
+	} {
+		rehearse(2, []string{says}, "-f", event, flag)
+	}
 	rehearse(2, []string{"want SHARE:FROM:UNTIL"}, "-f", event, "--arrive", "all")
 	rehearse(2, []string{"is no demo's report"}, "--against", event)
 	rehearse(2, []string{"does not say what was sold"}, "--against", write(t, "{}"))
+}
+
+// A sale that closes is told to have closed: who was in its line, and that the seats are
+// left for that. Where nothing was paid for, nothing was last.
+func TestARehearsedSaleThatClosesSaysSo(t *testing.T) {
+	event := write(t, `{id: gala, title: Gala, currency: EUR, opens_at: 2030-03-01T10:00:00Z, closes_at: 2030-03-01T10:01:00Z, rate: 2,
+  prices: {Floor: 10}, general_admission: [{section: Floor, category: Floor, count: 600}]}`)
+	report := func(args ...string) (r rehearsal.Report, printed string) {
+		t.Helper()
+		told := filepath.Join(t.TempDir(), "told.json")
+		var out, complaints strings.Builder
+		if code := run(t.Context(), append([]string{"rehearse", "-f", event, "--fans", "2000", "--json", told}, args...), &out, &complaints); code != 0 {
+			t.Fatalf("exit %d: %s", code, complaints.String())
+		}
+		text, err := os.ReadFile(told)
+		if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, out.String()
+	}
+	r, printed := report()
+	if !r.Closed || r.StillInLine < 500 || !strings.Contains(printed, "seats are free when the sale closes") || strings.Contains(printed, "nobody is left who would") {
+		t.Errorf("closed: %t, %d in the line\n%s", r.Closed, r.StillInLine, printed)
+	}
+	if r, printed := report("--share", "0"); r.PaidLast != 0 || !strings.Contains(printed, "last paid for   never") {
+		t.Errorf("nothing is paid for, the last after %g s\n%s", r.PaidLast, printed)
+	}
+}
+
+// The same seed plays the same sale, whenever it is played.
+func TestASaleThatOpensNowIsPlayedAgain(t *testing.T) {
+	event := write(t, `{id: gala, title: Gala, currency: EUR, opens_at: now, rate: 20,
+  prices: {Floor: 10}, general_admission: [{section: Floor, category: Floor, count: 300}]}`)
+	var sold [3]string
+	for i := range sold {
+		var out, complaints strings.Builder
+		if code := run(t.Context(), []string{"rehearse", "-f", event, "--fans", "1500"}, &out, &complaints); code != 0 {
+			t.Fatalf("exit %d: %s", code, complaints.String())
+		}
+		_, sold[i], _ = strings.Cut(out.String(), "\n\n") // the line before, and what to change, name the time of day
+		sold[i], _, _ = strings.Cut(sold[i], "\n* ")
+	}
+	if sold[0] != sold[1] || sold[0] != sold[2] {
+		t.Errorf("three sales of one seed:\n%s\n%s\n%s", sold[0], sold[1], sold[2])
+	}
 }
 
 // Told to end, a rehearsal ends and says so, and tells nothing of half a sale.

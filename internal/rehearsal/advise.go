@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -54,6 +55,10 @@ func turnedAway(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 func unsold(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 	if r.Free == 0 {
 		return none()
+	}
+	if r.Closed && r.StillInLine > 0 {
+		return advice("closes_early", "Close the sale later, or let people in faster.",
+			"%d of %d seats are free when the sale closes, %s after the opening, with %d people in the line who would come.", r.Free, r.Setting.Seats, clock(r.Seconds), r.StillInLine)
 	}
 	return advice("unsold", "Expect seats to be left, or more people.",
 		"%d of %d seats are free when nobody is left who would buy them.", r.Free, r.Setting.Seats)
@@ -165,8 +170,8 @@ func longLine(_ context.Context, r Report, _ Capacity) (Advice, bool) {
 		return none()
 	}
 	return advice("line_long", "Say beforehand how many seats there are; the page tells those at the back that it is unlikely.",
-		"Those who come want %.1f times the seats. All is claimed at %s, %s after the opening, and %d people in the line are never let in; at the rate the last of them would wait %s.",
-		times, s.Sale.OpensAt.Add(seconds(r.ClaimedAll)).Format("15:04:05"), clock(r.ClaimedAll), r.StillInLine, clock(come/s.Sale.Rate))
+		"Those who come want %.1f times the seats. All is claimed at %s, %s after the opening, and %d people in the line are never let in; as fast as people are let in, the last of them would wait %s.",
+		times, s.Sale.OpensAt.Add(seconds(r.ClaimedAll)).Format("15:04:05"), clock(r.ClaimedAll), r.StillInLine, clock(come/(s.Sale.Rate*min(1, cmp.Or(r.Used, 1)))))
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

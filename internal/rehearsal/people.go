@@ -110,7 +110,7 @@ func (s *stage) draw() {
 func (s *stage) poll(p *person, id int32) {
 	switch {
 	case s.doc.State == admission.Closed:
-		p.done = true
+		s.shutOut(p)
 	case p.number < s.front:
 		p.called = true
 		s.in(s.upTo(s.House.Reply), comes, id)
@@ -122,6 +122,12 @@ func (s *stage) poll(p *person, id int32) {
 	}
 }
 
+// shutOut is somebody in the line of a sale that has closed.
+func (s *stage) shutOut(p *person) {
+	p.done = true
+	s.saw.shutOut++
+}
+
 // come is the request for a pass.
 func (s *stage) come(p *person) {
 	if p.between {
@@ -129,7 +135,7 @@ func (s *stage) come(p *person) {
 		s.between--
 	}
 	if s.doc.State == admission.Closed {
-		p.done = true
+		s.shutOut(p)
 		return
 	}
 	p.replica = int32(s.rng.IntN(s.House.Replicas))

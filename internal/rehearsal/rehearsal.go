@@ -110,6 +110,7 @@ type saw struct {
 	lineMost int64
 	joined   int
 	refused  int // joins beyond the line's cap
+	shutOut  int // who stood in the line as the sale closed
 	joins    most
 	claims   most
 

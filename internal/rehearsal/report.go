@@ -19,6 +19,8 @@ type Report struct {
 	Claimed99   float64 `json:"claimed_99_s"` // 99 of 100 seats were in carts, or sold
 	ClaimedAll  float64 `json:"claimed_all_s"`
 	Seconds     float64 `json:"seconds"` // the last seat was paid for, or the run ended
+	PaidLast    float64 `json:"paid_last_s"`
+	Closed      bool    `json:"closed"` // it ended because the sale closed
 	Waves       int64   `json:"waves"`
 	FinalMiddle float64 `json:"final_middle_s"` // half of the seats were claimed by who paid for them
 	Final99     float64 `json:"final_99_s"`
@@ -69,8 +71,12 @@ func (s *stage) report() Report {
 	}
 	r.LetInMax1s = in.n
 	r.Seconds = s.since(s.now)
+	r.Closed = !s.sale.ClosesAt.IsZero() && !s.time().Before(s.sale.ClosesAt)
+	if n := len(s.saw.paid); n > 0 {
+		r.PaidLast = s.since(s.saw.paid[n-1])
+	}
 	if s.sold == s.Seats && s.sold > 0 {
-		r.Seconds = s.since(s.saw.paid[len(s.saw.paid)-1])
+		r.Seconds = r.PaidLast
 	}
 	return r
 }
@@ -92,8 +98,10 @@ func nth(times []time.Duration, n int, share float64) time.Duration {
 	return times[i]
 }
 
-// wanting is how many of those in the line would still come.
-func (s *stage) wanting() (n int) {
+// wanting is how many of those in the line would still come, or would have, had the
+// sale not closed.
+func (s *stage) wanting() int {
+	n := s.saw.shutOut
 	for i := range s.people {
 		if p := &s.people[i]; !p.Absent && !p.done && p.take == 0 {
 			n++

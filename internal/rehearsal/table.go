@@ -55,7 +55,7 @@ func (r Report) facts() []course.Fact {
 	return []course.Fact{
 		course.Factf("sold", "%d of %d", r.Sold, r.Setting.Seats),
 		course.Factf("all claimed", "%s", moment(r.ClaimedAll)),
-		course.Factf("last paid for", "%s", moment(r.Seconds)),
+		course.Factf("last paid for", "%s", moment(r.PaidLast)),
 		course.Factf("waves", "%d", r.Waves),
 		course.Factf("let in", "%d, at most %d in one second", r.LetIn, r.LetInMax1s),
 		course.Factf("found nothing", "%d (%.1f %%)", r.FoundNothing, r.lost()),
